@@ -1,0 +1,1 @@
+"""Who acts: the backbone, the offline reader, the episode loop, the judge and their prompts."""

@@ -1,0 +1,66 @@
+"""What lies under a backbone: one call to a model, and the seam where calls are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import BaseModel
+
+from agents.base import Message, Role
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call, as it is sent. What identifies it is everything but `schema` (which the messages describe)."""
+
+    model: str
+    messages: tuple[Message, ...]
+    role: Role
+    temperature: float
+    max_tokens: int
+    seed: int | None = None
+    schema: type[BaseModel] | None = None
+    """Only for a client that answers without a model; never sent."""
+
+
+@dataclass(frozen=True)
+class RawReply:
+    """One answer, as it came."""
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cost: float | None = 0.0
+    """US dollars, None if the price is unknown."""
+    estimated: bool = False
+    """The provider gave no usage (or zero): the bundled tokenizer counted."""
+    seconds: float = 0.0
+    model: str = ""
+    """As the provider reports it."""
+    reasoning: str = ""
+    """`reasoning_content`, kept in the record and not echoed."""
+    finish: str = "stop"
+    retries: int = 0
+
+
+class Client(Protocol):
+    """Sends requests to one model."""
+
+    model: str
+    paid: bool
+    """Whether a reply costs money or time that must not be spent twice (False for the offline reader)."""
+
+    def send(self, request: Request) -> RawReply:
+        """Raises ContextOverflow, Refusal, BackboneFailed (after its own retries)."""
+
+
+Recorder = Callable[[Client, Request], RawReply]
+"""Stands between a backbone and its client: the journal records, replays and budgets here."""
+
+
+def unrecorded(client: Client, request: Request) -> RawReply:
+    """The recorder that records nothing."""
+    return client.send(request)

@@ -1,0 +1,1 @@
+"""The worlds: each benchmark's own engine behind one interface."""

@@ -1,0 +1,1 @@
+"""What is learned: every memory, one module or package a method."""

@@ -1,0 +1,1 @@
+"""The commands: run, report, show, status, check, bench."""

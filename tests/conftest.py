@@ -1,0 +1,21 @@
+"""Shared by all tests: what happens when an engine is missing, and one thread a process."""
+
+from __future__ import annotations
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import pytest
+
+
+def require(found: bool, name: str, remedy: str) -> None:
+    """Skip the calling test if `name` is missing; fail instead where MEMTRIAL_REQUIRE names it or is `all`."""
+    if found:
+        return
+    required = os.environ.get("MEMTRIAL_REQUIRE", "").replace(",", " ").split()
+    message = f"{name} is missing here: {remedy}"
+    if "all" in required or name in required:
+        pytest.fail(message)
+    pytest.skip(message)

@@ -1,0 +1,211 @@
+"""Any model that litellm reaches, one call at a time: our own retry, prices and states of failure around it.
+
+litellm is imported with the first call (it takes seconds). Its retries, cache, callbacks, logging and price
+tables stay off.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from agents import tokens
+from agents.base import BackboneFailed, Refusal
+from agents.client import RawReply, Request
+from agents.litellm_errors import Endpoint, scrub, understand
+from agents.prices import PriceTable, load_prices
+from agents.retry import RetryOptions, Tell, Transient, silent, with_retries
+from agents.structured import clean
+from envs.base import SetupError
+
+
+@dataclass
+class LiteLLMClient:
+    """Sends requests to one model through litellm. Holds the name of the key's variable, never the key."""
+
+    model: str
+    """As litellm names it (`provider/name`), or the server's own name where `provider` is given."""
+    provider: str | None = None
+    """litellm's name of the protocol; `openai` for any server that speaks it."""
+    api_base: str | None = None
+    """Address of the server, None for the provider's own."""
+    api_key_env: str | None = None
+    """Environment variable of the key, None for a server that wants none or if litellm finds credentials itself."""
+    timeout: float = 120.0
+    """Seconds to wait for a reply."""
+    retry: RetryOptions = field(default_factory=RetryOptions)
+    drop: Sequence[str] = ()
+    """Parameters not to send: temperature, max_tokens or seed, for models that reject them."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further parameters of the call, e.g. reasoning_effort."""
+    prices: PriceTable = field(default_factory=load_prices, repr=False)
+    tell: Tell = field(default=silent, repr=False)
+    """Gets a line for each wait."""
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    paid: bool = True
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Whom this client asks."""
+        address = without_credentials(self.api_base) if self.api_base else "the provider's address"
+        return Endpoint(self.model, address, self.api_key_env or "")
+
+    def send(self, request: Request) -> RawReply:
+        """The model's reply, after retries as configured.
+
+        Raises SetupError (the key's variable is not set), ContextOverflow, Refusal, AccessFailed, BackboneFailed.
+        """
+        key = self._key()
+        last = request.messages[-1]["content"] if request.messages else ""
+        reply, retries = with_retries(
+            lambda: self._attempt(request, key),
+            self.retry,
+            key=f"{request.model}\n{request.seed}\n{last}",
+            sleep=self.sleep,
+            tell=self.tell,
+        )
+        return RawReply(**{**vars(reply), "retries": retries})
+
+    def _key(self) -> str:
+        if not self.api_key_env:
+            return ""
+        key = os.environ.get(self.api_key_env, "").strip()
+        if not key:
+            raise missing_key(self.api_key_env, self.model)
+        return key
+
+    def _attempt(self, request: Request, key: str) -> RawReply:
+        parameters: dict[str, Any] = {
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+            "seed": request.seed,
+        }
+        sent = {k: v for k, v in parameters.items() if v is not None and k not in self.drop}
+        # without a key of its own, litellm would send the user's OPENAI_API_KEY to whatever server this is
+        api_key = key or ("unused" if self.api_base else None)
+        completion = _litellm().completion
+        started = time.monotonic()
+        try:
+            response = completion(
+                model=self.model,
+                messages=[dict(message) for message in request.messages],
+                custom_llm_provider=self.provider,
+                api_base=self.api_base,
+                api_key=api_key,
+                timeout=self.timeout,
+                max_retries=0,
+                num_retries=0,
+                **sent,
+                **self.extra,
+            )
+        except Exception as error:
+            # `from None`: litellm's traceback may show the key
+            raise understand(error, self.endpoint, key) from None
+        return self._read(response, request, key, time.monotonic() - started)
+
+    def _read(self, response: Any, request: Request, key: str, seconds: float) -> RawReply:
+        """A completion as ours. Raises Refusal, Transient (no text), BackboneFailed (no room for one)."""
+        if not response.choices:
+            raise Transient("a reply without choices")
+        choice = response.choices[0]
+        finish = str(choice.finish_reason or "stop")
+        text = clean(scrub(choice.message.content or "", key))
+        reasoning = clean(scrub(getattr(choice.message, "reasoning_content", None) or "", key))
+        refusal = getattr(choice.message, "refusal", None)
+        if finish == "content_filter" or (refusal and not text):
+            raise Refusal(
+                f"refused by {self.model}: {clean(scrub(str(refusal or text or finish), key))[:500]}"
+            )
+        if not text.strip():
+            if finish == "length":
+                raise BackboneFailed(
+                    f"{self.model} used up max_tokens={request.max_tokens} before it said anything (its reasoning "
+                    "counts too). Remedy: a larger backbone.max_tokens."
+                )
+            raise Transient("an empty reply")
+        counts = read_usage(getattr(response, "usage", None), request, text + reasoning)
+        return RawReply(
+            text=text,
+            input_tokens=counts.input_tokens,
+            output_tokens=counts.output_tokens,
+            cached_tokens=counts.cached_tokens,
+            cost=self.prices.cost(
+                self.model, counts.input_tokens, counts.output_tokens, counts.cached_tokens
+            ),
+            estimated=counts.estimated,
+            seconds=seconds,
+            model=clean(str(response.model or "")),
+            reasoning=reasoning,
+            finish=finish,
+        )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Tokens of one call."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    estimated: bool
+
+
+def read_usage(usage: Any, request: Request, said: str) -> Counts:
+    """The provider's counts; what it left out or gave as zero is counted by the bundled tokenizer instead."""
+    read = int(getattr(usage, "prompt_tokens", 0) or 0)
+    written = int(getattr(usage, "completion_tokens", 0) or 0)
+    details = getattr(usage, "prompt_tokens_details", None)
+    cached = int(getattr(details, "cached_tokens", 0) or 0)
+    estimated = read <= 0 or written <= 0
+    if read <= 0:
+        read = sum(tokens.count(message["content"]) for message in request.messages)
+    if written <= 0:
+        written = tokens.count(said)
+    return Counts(read, written, max(0, min(cached, read)), estimated)
+
+
+def missing_key(variable: str, model: str) -> SetupError:
+    """The error for a key that is not in the environment."""
+    return SetupError(
+        f"the environment variable {variable}, which should hold the API key for {model}, is not set. "
+        f"Remedy: export {variable}=..., or name another by backbone.api_key_env=NAME."
+    )
+
+
+def without_credentials(address: str) -> str:
+    """An address as errors may show it: no user, password or query."""
+    parts = urlsplit(address)
+    host = parts.netloc.rsplit("@", 1)[-1]
+    return f"{parts.scheme}://{host}{parts.path}" if parts.netloc else address
+
+
+@lru_cache(maxsize=1)
+def _litellm() -> Any:
+    """litellm, imported and silenced."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else importing it fetches a table from the network
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads a .env file that happens to be there
+    import logging
+
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.drop_params = False  # a temperature must not be dropped in silence; see `drop`
+    litellm.modify_params = False
+    litellm.turn_off_message_logging = True
+    litellm.cache = None
+    for hooks in (
+        "callbacks",
+        "input_callback",
+        "success_callback",
+        "failure_callback",
+        "_async_success_callback",
+    ):
+        setattr(litellm, hooks, [])
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return litellm

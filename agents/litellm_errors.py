@@ -1,0 +1,109 @@
+"""What an exception of litellm means for us: wait and try again, final for this call, or final for the run.
+
+litellm's classes differ from provider to provider for the same fault, so the HTTP status and the provider's
+words decide, and the classes only where they are sharper. Keys are removed from all that is told.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agents.base import BackboneFailed, ContextOverflow, Refusal
+from agents.retry import AccessFailed, Transient, retry_after
+
+_OVERFLOW = re.compile(
+    r"context_length_exceeded|maximum context length|context (?:window|limit|size|length)"
+    r"|(?:prompt|input|request)(?: is| was)? too (?:long|large)|reduce the length of"
+    r"|(?:input|prompt|token count).{0,40}exceeds? .{0,40}(?:maximum|limit)|max(?:imum)? input length",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"content[_ ](?:policy|filter|management policy)|responsible ?ai ?policy|safety system|moderation"
+    r"|content exists risk|data_inspection_failed|flagged",
+    re.IGNORECASE,
+)
+_NO_CREDIT = re.compile(
+    r"insufficient[_ ](?:quota|balance|credits?|funds)|exceeded your current quota|billing|payment",
+    re.IGNORECASE,
+)
+_MASKED_KEY = re.compile(r"[\w-]*\*{3,}[\w*-]*")
+_PREFIX = re.compile(r"^.*?Exception - |^(?:litellm\.)?\w+(?:Error|Timeout): ", re.DOTALL)
+_SHOWN = 500  # [ours] characters of a provider's text that are told
+_PASSING = (408, 409, 425, 429)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Whom a client asks, in the words its errors need."""
+
+    model: str
+    address: str
+    """Where it listens, without credentials."""
+    key_variable: str
+    """Environment variable of the key; empty if there is none."""
+
+
+def scrub(text: str, key: str) -> str:
+    """`text` without the key, whole or as providers mask it (`sk-a***z`)."""
+    if len(key) >= 8:
+        text = text.replace(key, "[key]")
+        text = _MASKED_KEY.sub(lambda found: "[key]" if _masks(found.group(), key) else found.group(), text)
+    return text
+
+
+def _masks(shown: str, key: str) -> bool:
+    """Whether `shown` is a key with stars in its middle."""
+    first, last = shown.split("*")[0], shown.rsplit("*", 1)[-1]
+    return bool(first or last) and key.startswith(first) and key.endswith(last)
+
+
+def understand(error: Exception, endpoint: Endpoint, key: str) -> Exception:
+    """The exception to raise for `error`: Transient, ContextOverflow, Refusal, AccessFailed or BackboneFailed."""
+    kind = type(error).__name__
+    status = getattr(error, "status_code", None)
+    status = status if isinstance(status, int) else None
+    words = scrub(_PREFIX.sub("", str(error), count=1).strip(), key)[:_SHOWN] or kind
+    told = f"{endpoint.model} at {endpoint.address}: {words}"
+    code = str(getattr(error, "code", "") or "")
+    if kind == "UnsupportedParamsError":
+        return BackboneFailed(f"{told} (to leave parameters out, e.g. the seed: backbone.drop=[seed])")
+    if status == 429 or kind == "RateLimitError":
+        if code == "insufficient_quota" or _NO_CREDIT.search(words):
+            return AccessFailed(f"no credit left for {told}")
+        return Transient(f"429: {words}", _asked_wait(error))
+    if kind == "ContextWindowExceededError" or code == "context_length_exceeded" or _OVERFLOW.search(words):
+        return ContextOverflow(f"the request does not fit the context of {told}")
+    if kind in ("ContentPolicyViolationError", "RejectedRequestError"):
+        return Refusal(f"refused by {told}")
+    if status in (400, 422) and (code.startswith("content_") or _REFUSED.search(words)):
+        return Refusal(f"refused by {told}")
+    if kind == "Timeout":
+        return Transient("no reply in time (backbone.timeout)")
+    if status in (401, 403):
+        remedy = f"set {endpoint.key_variable} to a valid key" if endpoint.key_variable else _NAME_A_KEY
+        return AccessFailed(f"{status}, access denied to {told}. Remedy: {remedy}.")
+    if status == 402:
+        return AccessFailed(f"402, payment required by {told}")
+    if status == 404:
+        return AccessFailed(f"404, not found: {told}. Remedy: check backbone.model and backbone.api_base.")
+    if status is None or status in _PASSING or status >= 500:
+        return Transient(f"{status or kind}: {words}{_hint(words, endpoint)}", _asked_wait(error))
+    return BackboneFailed(f"{status}, rejected by {told}")
+
+
+_NAME_A_KEY = "name the variable that holds the key by backbone.api_key_env=..."
+
+
+def _hint(words: str, endpoint: Endpoint) -> str:
+    return f" (is a server running at {endpoint.address}?)" if words.startswith("Connection error") else ""
+
+
+def _asked_wait(error: Exception) -> float | None:
+    """The Retry-After of the response behind `error`, in seconds."""
+    response = getattr(error, "response", None)
+    for headers in (getattr(response, "headers", None), getattr(error, "litellm_response_headers", None)):
+        wait = retry_after(headers.get("retry-after")) if headers else None
+        if wait is not None:
+            return wait
+    return None

@@ -193,10 +193,14 @@ def _client(config: BackboneConfig, tell: Tell, seed: int, require_keys: bool) -
 
         return ScriptedClient(config.replies)
     from agents.litellm_client import LiteLLMClient
+    from agents.prices import load_prices, with_price
     from agents.retry import RetryOptions
 
     if require_keys:
         config.require_key()
+    prices = load_prices()
+    if config.price is not None:
+        prices = with_price(prices, config.model, config.price)
     return LiteLLMClient(
         model=config.model,
         provider=config.provider,
@@ -206,5 +210,6 @@ def _client(config: BackboneConfig, tell: Tell, seed: int, require_keys: bool) -
         retry=RetryOptions(retries=config.retries),
         drop=config.drop,
         extra=config.extra,
+        prices=prices,
         tell=tell,
     )

@@ -39,6 +39,8 @@ class BackboneConfig:
     retries: int = 6
     drop: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    price: Mapping[str, float] | None = None
+    """input, cached, output in US dollars per million tokens, for a model that configs/prices.yaml lacks."""
     replies: tuple[str, ...] = ()
     """What kind `scripted` answers, in turn."""
     calls: str = "record"

@@ -92,9 +92,9 @@ class LiteLLMClient:
         started = time.monotonic()
         try:
             response = completion(
-                model=self.model,
+                # litellm takes the first part off, also where a server's own name begins with `openai/`
+                model=f"{self.provider}/{self.model}" if self.provider else self.model,
                 messages=[dict(message) for message in request.messages],
-                custom_llm_provider=self.provider,
                 api_base=self.api_base,
                 api_key=api_key,
                 timeout=self.timeout,

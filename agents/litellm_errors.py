@@ -6,11 +6,13 @@ words decide, and the classes only where they are sharper. Keys are removed from
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
 from agents.base import BackboneFailed, ContextOverflow, Refusal
 from agents.retry import AccessFailed, Transient, retry_after
+from agents.structured import clean
 
 _OVERFLOW = re.compile(
     r"context_length_exceeded|maximum context length|context (?:window|limit|size|length)"
@@ -63,14 +65,20 @@ def understand(error: Exception, endpoint: Endpoint, key: str) -> Exception:
     kind = type(error).__name__
     status = getattr(error, "status_code", None)
     status = status if isinstance(status, int) else None
-    words = scrub(_PREFIX.sub("", str(error), count=1).strip(), key)[:_SHOWN] or kind
+    words = " ".join(clean(scrub(_words(str(error)), key)).split())[:_SHOWN] or kind
     told = f"{endpoint.model} at {endpoint.address}: {words}"
     code = str(getattr(error, "code", "") or "")
     if kind == "UnsupportedParamsError":
-        return BackboneFailed(f"{told} (to leave parameters out, e.g. the seed: backbone.drop=[seed])")
+        refused = words.split(" To drop ")[0]
+        return AccessFailed(
+            f"{endpoint.model} takes other parameters: {refused} Remedy: set another value, or send none by "
+            "backbone.drop=[temperature] (or seed, max_tokens)."
+        )
     if status == 429 or kind == "RateLimitError":
         if code == "insufficient_quota" or _NO_CREDIT.search(words):
             return AccessFailed(f"no credit left for {told}")
+        if "request too large" in words.lower():
+            return BackboneFailed(f"one request alone is over the rate limit of {told}")
         return Transient(f"429: {words}", _asked_wait(error))
     if kind == "ContextWindowExceededError" or code == "context_length_exceeded" or _OVERFLOW.search(words):
         return ContextOverflow(f"the request does not fit the context of {told}")
@@ -90,6 +98,16 @@ def understand(error: Exception, endpoint: Endpoint, key: str) -> Exception:
     if status is None or status in _PASSING or status >= 500:
         return Transient(f"{status or kind}: {words}{_hint(words, endpoint)}", _asked_wait(error))
     return BackboneFailed(f"{status}, rejected by {told}")
+
+
+def _words(text: str) -> str:
+    """What the provider said, without litellm's prefix and out of an error body in JSON."""
+    text = _PREFIX.sub("", text, count=1).strip()
+    try:
+        body = json.loads(text)["error"]
+        return str(body["message"]) if not body.get("code") else f"{body['message']} ({body['code']})"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return text
 
 
 _NAME_A_KEY = "name the variable that holds the key by backbone.api_key_env=..."

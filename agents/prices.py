@@ -58,16 +58,21 @@ def load_prices(path: Path = TABLE) -> PriceTable:
     return PriceTable(str(table["date"]), prices)
 
 
-def _price(path: Path, name: str, entry: Any) -> Price:
+def with_price(table: PriceTable, model: str, entry: Any) -> PriceTable:
+    """`table` with the price of `model` as a mapping like those of the file. Raises SetupError."""
+    return PriceTable(table.date, {**table.prices, model: _price("backbone.price", model, entry)})
+
+
+def _price(source: Path | str, name: str, entry: Any) -> Price:
     """One entry. Without a cached rate, cached input costs what other input costs."""
     try:
         cached = entry.get("cached", entry["input"])
         price = Price(float(entry["input"]), float(cached), float(entry["output"]))
     except (AttributeError, KeyError, TypeError, ValueError):
         raise SetupError(
-            f"the price table {path} has {entry!r} for {name!r}: give `input` and `output` (and `cached`), "
+            f"{source} has the price {entry!r} for {name!r}: give `input` and `output` (and `cached`), "
             "US dollars per million tokens"
         ) from None
     if not 0 <= min(price.input, price.cached, price.output) < float("inf"):
-        raise SetupError(f"the price table {path} has a negative price for {name!r}: {entry!r}")
+        raise SetupError(f"{source} has the price {entry!r} for {name!r}: none may be negative or infinite")
     return price

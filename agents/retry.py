@@ -24,7 +24,7 @@ def silent(_: str) -> None:
 
 
 class AccessFailed(BackboneFailed):
-    """Key, address, model name or credit is wrong: every further call would fail the same way.
+    """Key, address, model name, parameters or credit: every further call would fail the same way.
 
     A run should stop on it, rather than record each of its tasks as failed.
     """

@@ -24,6 +24,7 @@ _OPENING = re.compile(r"[{\[]")
 _MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _CUT_OFF = re.compile(r'\{\s*"')
 _STARTS = 200  # [ours] brackets of one reply that are looked at
+_DEPTH = 100  # [ours] objects inside each other: no form is deeper
 _PROBLEMS = 5  # [ours] problems of one reply that are told
 _SHOWN = 120  # [ours] characters of a wrong value that are told
 
@@ -154,6 +155,8 @@ def _closing(text: str, start: int) -> int | None:
             depth += 1 if mark == opening else -1
             if depth == 0:
                 return match.end()
+            if depth > _DEPTH:
+                return None
     return None
 
 

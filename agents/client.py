@@ -49,9 +49,13 @@ class RawReply:
 class Client(Protocol):
     """Sends requests to one model."""
 
-    model: str
-    paid: bool
-    """Whether a reply costs money or time that must not be spent twice (False for the offline reader)."""
+    @property
+    def model(self) -> str:
+        """Name of the model, as in the price table."""
+
+    @property
+    def paid(self) -> bool:
+        """Whether a reply costs money or time that must not be spent twice (False for the offline reader)."""
 
     def send(self, request: Request) -> RawReply:
         """Raises ContextOverflow, Refusal, BackboneFailed (after its own retries)."""

@@ -1,0 +1,165 @@
+"""Do one run, or with -m a sweep of runs. The same command resumes.
+
+python -m scripts.run env=scienceworld memory=reasoningbank backbone=deepseek-v3.2 seed=0
+python -m scripts.run -m memory=none,flat,reasoningbank seed=0,1,2 hydra/launcher=joblib
+python -m scripts.run +experiment=demo
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import hydra
+from omegaconf import DictConfig, OmegaConf
+
+from envs.base import SetupError
+from scripts.names import check_words, ours
+
+CONFIGS = Path(__file__).resolve().parent.parent / "configs"
+GROUPS = ("env", "agent", "backbone", "memory", "embedder", "judge", "logger")
+OUTCOMES, SWEEP = "MEMTRIAL_OUTCOMES", "MEMTRIAL_SWEEP"
+"""Environment variables: the file in which each job says how it ended, and whether there are several."""
+
+
+@hydra.main(config_path=str(CONFIGS), config_name="run", version_base="1.3")
+def job(config: DictConfig) -> str:
+    """One run. Says how it ended instead of raising, so that a sweep goes on."""
+    from hydra.core.hydra_config import HydraConfig
+
+    choices = HydraConfig.get().runtime.choices
+    name = " ".join(f"{group}={choices[group]}" for group in ("env", "backbone", "memory"))
+    name += f" seed={OmegaConf.select(config, 'seed')}"
+    outcome = run(config, {group: choices[group] for group in GROUPS})
+    path = os.environ.get(OUTCOMES)
+    if path:
+        with Path(path).open("a") as log:
+            log.write(json.dumps([name, *outcome]) + "\n")
+    return outcome[0]
+
+
+def run(config: DictConfig, choices: Mapping[str, str]) -> tuple[str, str]:
+    """The run that a composed configuration describes: (how it ended, why)."""
+    from agents.base import BackboneFailed, BudgetExhausted
+
+    try:
+        _run(config, choices)
+    except BudgetExhausted as error:
+        return _ended("stopped by its budget", str(error))
+    except BackboneFailed as error:
+        return _ended(
+            "failed",
+            f"{error} The run stopped; nothing that was received is lost. Start the same command again.",
+        )
+    except SetupError as error:
+        return _ended("failed", str(error))
+    except KeyboardInterrupt:
+        return _ended("interrupted", "Stopped by the keyboard. The same command goes on from here.")
+    except OSError as error:
+        return _ended("failed", f"{error}. What was committed is safe; the same command goes on from there.")
+    return "done", ""
+
+
+def _ended(how: str, why: str) -> tuple[str, str]:
+    from textwrap import fill
+
+    print(
+        fill(f"memtrial: {how}: {why}", 100, break_long_words=False, break_on_hyphens=False), file=sys.stderr
+    )
+    return how, why
+
+
+def _run(config: DictConfig, choices: Mapping[str, str]) -> None:
+    from harness.assemble import build, execute, plan
+
+    resolved = _resolved(config)
+    planned = plan(resolved, _untouched(resolved, choices))
+    if config.dry_run:
+        from harness.estimate import describe
+
+        print(describe(planned))
+        return
+    logger = build(resolved["logger"], "logger") if resolved["logger"]["name"] != "none" else None
+    execute(planned, _progress(), logger)
+    print(f"{planned.name}: {planned.folder}")
+
+
+def _resolved(config: DictConfig) -> dict[str, Any]:
+    """The configuration as plain values. Raises SetupError naming a value that the user must give."""
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        values = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        key = getattr(error, "full_key", "") or "?"
+        raise SetupError(f"{key} has no value. Give one on the command line: {key}=...") from None
+    assert isinstance(values, dict)
+    return {str(key): value for key, value in values.items()}
+
+
+def _untouched(resolved: Mapping[str, Any], choices: Mapping[str, str]) -> dict[str, Any]:
+    """The same groups as their files have them: what a variant's readable name is told against."""
+    composed = hydra.compose("run", [f"{group}={name}" for group, name in choices.items()])
+    return {
+        str(key): OmegaConf.to_container(value, resolve=False) if OmegaConf.is_config(value) else value
+        for key, value in composed.items()
+    } | {"seed": resolved["seed"]}
+
+
+def _progress() -> Any:
+    from harness.progress import BarProgress, LineProgress
+
+    alone = SWEEP not in os.environ and sys.stderr.isatty()
+    return BarProgress if alone else LineProgress
+
+
+def main() -> int:
+    """Check the command's words, hand over to Hydra, and sum up a sweep at its end."""
+    ours()
+    problem = check_words(sys.argv[1:], CONFIGS)
+    if problem:
+        print(f"memtrial: {problem}", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory(prefix="memtrial-") as folder:
+        log = Path(folder) / "outcomes.jsonl"
+        os.environ[OUTCOMES] = str(log)
+        sweep = _is_sweep(sys.argv[1:])
+        if sweep:
+            os.environ[SWEEP] = "1"
+        job()
+        rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    if sweep:
+        _sum_up(rows)
+    return 0 if all(how == "done" for _, how, _ in rows) and (rows or not sweep) else 1
+
+
+def _is_sweep(words: list[str]) -> bool:
+    if {"-m", "--multirun", "hydra.mode=MULTIRUN"} & set(words):
+        return True
+    for word in words:
+        group, _, name = word.lstrip("+").partition("=")
+        path = CONFIGS / "experiment" / f"{name}.yaml"
+        if group == "experiment" and path.exists() and "MULTIRUN" in path.read_text():
+            return True
+    return False
+
+
+def _sum_up(rows: list[list[str]]) -> None:
+    failed = [row for row in rows if row[1] != "done"]
+    print(f"{len(rows)} runs: {len(rows) - len(failed)} done, {len(failed)} not done.", file=sys.stderr)
+    for name, how, why in failed:
+        print(f"  {name}: {how}: {why}", file=sys.stderr)
+    if failed:
+        print("The same command goes on with those that are not done.", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""How runs are put side by side: one panel a backbone and protocol, and the head every table carries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.load import Run
+from harness.metrics import Group, groups
+
+MEMORIES = (
+    "none", "flat", "awm", "reasoningbank", "mem0", "expel", "amem",
+    "hermes", "memgen", "memevolve", "evoweave", "strata",
+)  # fmt: skip
+"""Order of rows: as in the papers' tables."""
+METHODS = ("evoweave", "strata")
+"""The methods that the papers propose; every other memory is a baseline."""
+SETTINGS = {
+    "appworld_test_normal": "AppWorld Test-Normal",
+    "appworld_test_challenge": "AppWorld Test-Challenge",
+    "webarena": "WebArena",
+    "alfworld": "ALFWorld",
+    "scienceworld": "ScienceWorld",
+    "scienceworld_strata23": "ScienceWorld (STRATA's 23)",
+}
+"""Labels, in the order of the papers' columns."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Memories that may be compared: one backbone, one way of running the stream."""
+
+    groups: tuple[Group, ...]
+
+    @property
+    def first(self) -> Run:
+        return self.groups[0].first
+
+    @property
+    def settings(self) -> list[str]:
+        """The settings, in the order of the papers' columns."""
+        return sorted({group.first.setting for group in self.groups}, key=setting_order)
+
+    @property
+    def title(self) -> str:
+        """The backbone, and the way of running where it is not the papers'."""
+        kind = protocol(self.first)
+        return self.first.backbone_label + ("" if kind == PAPERS else f", {kind}")
+
+    @property
+    def slug(self) -> str:
+        kind = protocol(self.first)
+        return slug(self.first.backbone if kind == PAPERS else f"{self.first.backbone} {kind}")
+
+    def of(self, setting: str) -> Panel:
+        """The part of the panel on one setting."""
+        return Panel(tuple(group for group in self.groups if group.first.setting == setting))
+
+    def label(self, group: Group) -> str:
+        """A memory's label; with its variant if the setting has several variants of it."""
+        run = group.first
+        same = [g for g in self.groups if (g.first.setting, g.first.memory) == (run.setting, run.memory)]
+        return run.memory_label if len(same) == 1 else f"{run.memory_label} [{run.variant}]"
+
+    def unequal(self, group: Group) -> bool:
+        """Whether a group is unfinished or has fewer tasks a seed than another of its setting."""
+        most = max(max(len(run.tasks) for run in other.runs) for other in self.of(group.first.setting).groups)
+        return any(not run.finished or len(run.tasks) < most for run in group.runs)
+
+
+def protocol(run: Run) -> str:
+    """Order of the stream, online or frozen, and the window where it is not 1."""
+    stream = run.stream
+    order = str(stream.get("order") or "release")
+    freeze = stream.get("freeze_after")
+    kind = "online" if freeze is None else f"memory frozen after {freeze} tasks"
+    window = int(stream.get("window") or 1)
+    return f"{order} order, {kind}" + ("" if window == 1 else f", {window} tasks in flight")
+
+
+PAPERS = "release order, online"
+
+
+def panels(runs: Sequence[Run]) -> list[Panel]:
+    """Panels in the order of their backbones' names, the papers' protocol first."""
+    found: dict[tuple[str, bool, str], list[Group]] = {}
+    for group in groups(runs):
+        kind = protocol(group.first)
+        found.setdefault((group.first.backbone, kind != PAPERS, kind), []).append(group)
+    return [Panel(tuple(sorted(found[key], key=row_order))) for key in sorted(found)]
+
+
+def row_order(group: Group) -> tuple[int, str, str]:
+    """Sort key of rows: the papers' order, then by name and variant."""
+    name = group.first.memory
+    return (MEMORIES.index(name) if name in MEMORIES else len(MEMORIES), name, group.first.variant)
+
+
+def setting_order(setting: str) -> tuple[int, str]:
+    """Sort key of settings: the papers' order, then by name."""
+    known = list(SETTINGS)
+    return (known.index(setting) if setting in known else len(known), setting)
+
+
+def setting_label(setting: str) -> str:
+    """A setting as headings show it; one that the papers do not have keeps its own name."""
+    return SETTINGS.get(setting, setting)
+
+
+def slug(text: str) -> str:
+    """A name for files: small letters, digits, - and _."""
+    return re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-") or "x"
+
+
+def head(members: Sequence[Group]) -> tuple[str, ...]:
+    """The lines at the head of a table: protocol, seeds, backbone as served, judge, tokenizer."""
+    runs = [run for group in members for run in group.runs]
+    limits = {str(run.stream.get("limit")) for run in runs if run.stream.get("limit")}
+    stream = "; ".join(_distinct([protocol(run) for run in runs]))
+    seeds = _distinct([", ".join(str(seed) for seed in group.seeds) for group in members])
+    served = _distinct([name for run in runs for name in run.served.split(", ") if name])
+    backbone = "; ".join(_distinct([run.backbone_label for run in runs]))
+    return (
+        f"Stream: {stream}" + (f", first {' or '.join(sorted(limits))} tasks only" if limits else ""),
+        "Seeds: " + (seeds[0] if len(seeds) == 1 else "differ between rows: " + " | ".join(seeds)),
+        f"Backbone: {backbone}, served as {', '.join(served) or 'not recorded'}",
+        f"Judge: {'; '.join(_distinct([run.meta.get('judge') or 'not recorded' for run in runs]))}",
+        f"Tokenizer: {'; '.join(_distinct([run.meta.get('tokenizer') or 'not recorded' for run in runs]))}",
+    )
+
+
+def warnings(members: Sequence[Group]) -> tuple[str, ...]:
+    """What every reader of these runs must know: single seeds, unfinished runs, failed tasks."""
+    notes = []
+    if any(len(group.runs) == 1 for group in members):
+        notes.append(
+            "Warning: some rows rest on one seed; no spread can be given and the order may be chance."
+        )
+    open_runs = [run for group in members for run in group.runs if not run.finished]
+    if open_runs:
+        parts = [
+            f"{run.memory_label} seed {run.seed}, {run.setting}: {len(run.tasks)} of {run.total or '?'}"
+            for run in open_runs
+        ]
+        shown = "; ".join(parts[:6]) + (f"; and {len(parts) - 6} more" if len(parts) > 6 else "")
+        notes.append(f"Unfinished (tasks done): {shown}.")
+    return tuple(notes)
+
+
+def _distinct(values: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(values))

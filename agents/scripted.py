@@ -8,6 +8,7 @@ from dataclasses import replace
 from agents import tokens
 from agents.base import BackboneFailed
 from agents.client import RawReply, Request
+from agents.structured import clean
 
 Answer = str | RawReply | Exception
 Script = Iterable[Answer] | Callable[[Request], Answer]
@@ -33,6 +34,7 @@ class ScriptedClient:
             raise answer
         if isinstance(answer, RawReply):
             return answer if answer.model else replace(answer, model=self.model)
+        answer = clean(answer)
         read = sum(tokens.count(message["content"]) for message in request.messages)
         return RawReply(answer, read, tokens.count(answer), estimated=True, model=self.model)
 

@@ -54,7 +54,7 @@ def plan(config: Mapping[str, Any], default: Mapping[str, Any]) -> Plan:
     environment: Environment = build(config["env"], "env")
     options = _options(StreamOptions, config["stream"], "stream")
     caps = _options(Caps, config["budget"], "budget")
-    memory, default_memory = (_for_setting(c["memory"], environment.setting) for c in (config, default))
+    memory, default_memory = (for_setting(c["memory"], environment.setting) for c in (config, default))
     name = variant({**config, "memory": memory}, {**default, "memory": default_memory})
     seed = config["seed"]
     if not isinstance(seed, int) or seed < 0:
@@ -213,7 +213,7 @@ def _resources(plan: Plan, journal: Journal, backbone: Any) -> Any:
     )
 
 
-def _for_setting(memory: Mapping[str, Any], setting: str) -> dict[str, Any]:
+def for_setting(memory: Mapping[str, Any], setting: str) -> dict[str, Any]:
     """A memory's configuration with its `per_setting` values for this setting put in."""
     values = dict((memory.get("per_setting") or {}).get(setting) or {})
     return {**{key: value for key, value in memory.items() if key != "per_setting"}, **values}

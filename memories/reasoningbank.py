@@ -184,25 +184,39 @@ def extraction_prompt(experience: Experience, episode_tokens: int) -> list[Messa
 @answers(Extraction)
 def extract(prompt: Prompt, rng: random.Random) -> Extraction:
     """The actions that worked, in order, or those that did not."""
-    task, steps = prompt.block("task"), episode_steps(prompt.block("episode"))
+    task, steps = prompt.block("task") or "an unnamed task", episode_steps(prompt.block("episode"))
     topic = " ".join(keywords(task, 4)) or "tasks like this"
     items = []
     if prompt.block("verdict").startswith("success"):
         if done := worked(steps):
             content = f"For a task like '{sentence(task)}' this worked, in this order: {in_order(done)}."
-            items.append(MemoryItem(title=f"Steps for {topic}", description=sentence(task), content=content))
+            items.append(
+                MemoryItem(
+                    title=f"Steps for {topic}",
+                    description=sentence(task) or "an unnamed task",
+                    content=content,
+                )
+            )
     else:
         for action, observation in refused(steps)[:2]:
             content = f"Avoid `{sentence(action)}`: the world answered '{sentence(observation, 15)}'."
             items.append(
-                MemoryItem(title=f"Avoid {sentence(action, 6)}", description=sentence(task), content=content)
+                MemoryItem(
+                    title=f"Avoid {sentence(action, 6)}",
+                    description=sentence(task) or "an unnamed task",
+                    content=content,
+                )
             )
         if not items and steps:
             content = (
                 f"Avoid ending a task like '{sentence(task)}' with `{sentence(steps[-1][0])}`: it failed."
             )
             items.append(
-                MemoryItem(title=f"Check before {topic}", description=sentence(task), content=content)
+                MemoryItem(
+                    title=f"Check before {topic}",
+                    description=sentence(task) or "an unnamed task",
+                    content=content,
+                )
             )
     return Extraction(items=items)
 

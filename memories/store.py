@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Generic, TypeVar
 
 from memories.base import DocumentError, Embedder
@@ -18,15 +19,15 @@ STATE = "state.txt"
 class Store(Generic[Entry]):
     """Entries by id (`00001`, `00002`, ... in the order in which they were made, never reused).
 
-    `folder` names their documents, `key` gives the text that an entry is embedded by, `write` and
-    `read` turn an entry into the fields of a record and back.
+    `folder` names their documents, `key` gives the text that an entry is embedded by (None: entries are
+    not searched), `write` and `read` turn an entry into the fields of a record and back.
     """
 
     def __init__(
         self,
         folder: str,
         embedder: Embedder,
-        key: Callable[[Entry], str],
+        key: Callable[[Entry], str] | None,
         write: Callable[[Entry], Mapping[str, Value]],
         read: Callable[[Record], Entry],
     ) -> None:
@@ -50,30 +51,34 @@ class Store(Generic[Entry]):
     def __getitem__(self, id: str) -> Entry:
         return self._entries[id]
 
+    def last(self, count: int) -> list[Entry]:
+        """The newest `count` entries, oldest first."""
+        return list(islice(reversed(self._entries.values()), count))[::-1]
+
     def items(self) -> Iterator[tuple[str, Entry]]:
         """Ids and entries, oldest first."""
         return iter(self._entries.items())
 
     def add(self, entry: Entry) -> str:
         """Keep a new entry; gives its id."""
-        vector = self._embedder.embed([self._key(entry)])[0]
+        id = f"{self.made + 1:05d}"
+        if self._key is not None:
+            self._index.add(id, self._embedder.embed([self._key(entry)])[0])
         self.made += 1
-        id = f"{self.made:05d}"
-        self._index.add(id, vector)
         self._set(id, entry)
         return id
 
     def replace(self, id: str, entry: Entry) -> None:
         """Change an entry; it is embedded again if the text that it is found by changed."""
-        key = self._key(entry)
-        if key != self._key(self._entries[id]):
+        if self._key is not None and (key := self._key(entry)) != self._key(self._entries[id]):
             self._index.replace(id, self._embedder.embed([key])[0])
         self._set(id, entry)
 
     def remove(self, id: str) -> None:
         """Forget an entry."""
         del self._entries[id], self._texts[self._name(id)]
-        self._index.remove(id)
+        if self._key is not None:
+            self._index.remove(id)
 
     def search(
         self,
@@ -107,9 +112,10 @@ class Store(Generic[Entry]):
         # Ids grow beyond 5 digits only after 99,999 entries; by length first they stay in order.
         order = sorted(entries, key=lambda id: (len(id), id))
         index = VectorIndex(self._embedder.dimension)
-        vectors = self._embedder.embed([self._key(entries[id]) for id in order])
-        for id, vector in zip(order, vectors, strict=True):
-            index.add(id, vector)
+        if self._key is not None:
+            vectors = self._embedder.embed([self._key(entries[id]) for id in order])
+            for id, vector in zip(order, vectors, strict=True):
+                index.add(id, vector)
         self._index, self._entries, self._texts = index, {}, {}
         for id in order:
             self._set(id, entries[id])

@@ -98,6 +98,7 @@ def read_config(config: Mapping[str, Any]) -> BackboneConfig:
     roles = {
         _role(name, role): _role_config(name, role, to)
         for role, to in (given.pop("roles", None) or {}).items()
+        if to is not None or role not in ROLES
     }
     kind = given.get("kind", "litellm")
     if kind not in KINDS:

@@ -115,7 +115,9 @@ class LiteLLMClient:
         choice = response.choices[0]
         finish = str(choice.finish_reason or "stop")
         text = clean(scrub(choice.message.content or "", key))
-        reasoning = clean(scrub(getattr(choice.message, "reasoning_content", None) or "", key))
+        reasoning = clean(scrub(getattr(choice.message, "reasoning_content", None) or "", key)).strip()
+        if not reasoning:
+            reasoning, text = split_reasoning(text)
         refusal = getattr(choice.message, "refusal", None)
         if finish == "content_filter" or (refusal and not text):
             raise Refusal(
@@ -167,6 +169,21 @@ def read_usage(usage: Any, request: Request, said: str) -> Counts:
     if written <= 0:
         written = tokens.count(said)
     return Counts(read, written, max(0, min(cached, read)), estimated)
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """Reasoning and reply of a text from a server that leaves `<think>...</think>` in it.
+
+    Some templates write the opening mark into the prompt, so that only the closing one is in the reply.
+    A reply that was cut off while thinking is reasoning only.
+    """
+    opened = text.lstrip().startswith("<think>")
+    if "</think>" not in text:
+        return (text, "") if opened else ("", text)
+    if not opened and "<think>" in text:
+        return "", text
+    reasoning, _, rest = text.partition("</think>")
+    return reasoning.replace("<think>", "", 1).strip(), rest.lstrip()
 
 
 def missing_key(variable: str, model: str) -> SetupError:

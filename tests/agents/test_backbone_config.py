@@ -117,6 +117,21 @@ def test_roles_may_name_a_configuration_or_be_one(monkeypatch: pytest.MonkeyPatc
     assert model.name == "mine"
 
 
+def test_roles_are_given_on_the_command_line_by_name_alone() -> None:
+    """Through Hydra, which refuses keys that a file does not have."""
+    from hydra import compose, initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with initialize_config_dir(str(backbone_config.FOLDER.parent), version_base=None):
+        composed = compose("backbone/qwen", overrides=["backbone.roles.judge=local", "backbone.timeout=9"])
+    config = OmegaConf.to_container(composed.backbone)
+    assert isinstance(config, dict)
+    with pytest.raises(SetupError, match="backbone local has no model"):
+        build(config)  # type: ignore[arg-type]
+    config["roles"]["judge"] = None
+    assert client_of(build(config)).timeout == 9  # type: ignore[arg-type]
+
+
 def test_a_role_with_a_missing_key_is_noticed_too() -> None:
     with pytest.raises(SetupError, match="OPENAI_API_KEY"):
         build(litellm(roles={"judge": "gpt-4.1-mini"}))
@@ -127,6 +142,7 @@ def test_a_role_with_a_missing_key_is_noticed_too() -> None:
     [
         ({"kind": "litelm"}, "unknown kind 'litelm'; one of litellm, reader, scripted"),
         ({"temprature": 1}, r"unknown field 'temprature'\. Did you mean temperature"),
+        ({"roles": {"jugde": None}}, r"unknown role 'jugde'"),
         ({"roles": {"jugde": "qwen"}}, r"unknown role 'jugde'\. Did you mean judge"),
         (
             {"roles": {"judge": "qwne"}},

@@ -258,6 +258,27 @@ def test_the_servers_own_name_may_look_like_a_provider() -> None:
     assert [body["model"] for body in server.requests] == ["openai/gpt-oss-20b", "plain"]
 
 
+@pytest.mark.parametrize(
+    ("text", "reasoning", "reply"),
+    [
+        ("<think>\nIt is cold.\n</think>\n\nAction: wait", "It is cold.", "Action: wait"),
+        ("It is cold.\n</think>\n\nAction: wait", "It is cold.", "Action: wait"),
+        ("Action: say <think>a</think>", "", "Action: say <think>a</think>"),
+        ("Action: wait", "", "Action: wait"),
+    ],
+)
+def test_thoughts_that_a_server_leaves_in_the_text_are_kept_apart(
+    text: str, reasoning: str, reply: str
+) -> None:
+    got = sent(text)
+    assert (got.reasoning, got.text) == (reasoning, reply)
+
+
+def test_a_reply_cut_off_while_thinking_says_so() -> None:
+    with pytest.raises(BackboneFailed, match=r"max_tokens=64"):
+        sent(Chat("<think>It is", finish="length"))
+
+
 def test_half_surrogates_of_a_reply_are_replaced() -> None:
     reply = sent(Chat("bad \ud800 half", message={"reasoning_content": "\udc00"}))
     assert (reply.text, reply.reasoning) == ("bad \ufffd half", "\ufffd")

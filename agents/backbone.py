@@ -66,6 +66,14 @@ class Model:
         """Whether any role's calls cost money."""
         return any(client.paid for client in self.clients.values())
 
+    @property
+    def unpriced(self) -> list[str]:
+        """Models whose calls cost what nobody knows: a budget in dollars cannot be kept with them."""
+        clients = self.clients.values()
+        return sorted(
+            {client.model for client in clients if client.paid and not getattr(client, "priced", True)}
+        )
+
     def complete(
         self,
         messages: Sequence[Message],

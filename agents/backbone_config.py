@@ -46,7 +46,8 @@ class BackboneConfig:
     calls: str = "record"
     """record or replay: read by whoever records."""
     roles: Mapping[Role, BackboneConfig] = field(default_factory=dict)
-    """Roles answered by another backbone."""
+    """Roles answered by another backbone: the name of a file, a mapping of fields, or both
+    (`{like: local, model: NAME}` takes from the file what it does not say)."""
 
     @property
     def key_variable(self) -> str | None:
@@ -156,7 +157,10 @@ def _role_config(name: str, role: str, to: Any) -> BackboneConfig:
         raise SetupError(
             f"backbone.roles.{role}={to!r}: give the name of a backbone, or a mapping of its fields."
         )
-    other = read_config(load_config(to) if isinstance(to, str) else to)
+    if isinstance(to, str):
+        to = {"like": to}
+    given = {key: value for key, value in to.items() if key != "like"}
+    other = read_config({**load_config(str(to["like"])), **given} if "like" in to else given)
     if other.roles:
         raise SetupError(
             f"backbone.roles.{role} of {name}: a backbone given for a role cannot have roles itself."

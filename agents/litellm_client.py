@@ -55,6 +55,11 @@ class LiteLLMClient:
         address = without_credentials(self.api_base) if self.api_base else "the provider's address"
         return Endpoint(self.model, address, self.api_key_env or "")
 
+    @property
+    def priced(self) -> bool:
+        """Whether the price table knows this model."""
+        return self.model in self.prices.prices
+
     def send(self, request: Request) -> RawReply:
         """The model's reply, after retries as configured.
 
@@ -118,6 +123,8 @@ class LiteLLMClient:
         reasoning = clean(scrub(getattr(choice.message, "reasoning_content", None) or "", key)).strip()
         if not reasoning:
             reasoning, text = split_reasoning(text)
+        if reasoning:
+            text = text.lstrip()
         refusal = getattr(choice.message, "refusal", None)
         if finish == "content_filter" or (refusal and not text):
             raise Refusal(
@@ -183,7 +190,7 @@ def split_reasoning(text: str) -> tuple[str, str]:
     if not opened and "<think>" in text:
         return "", text
     reasoning, _, rest = text.partition("</think>")
-    return reasoning.replace("<think>", "", 1).strip(), rest.lstrip()
+    return reasoning.replace("<think>", "", 1).strip(), rest
 
 
 def missing_key(variable: str, model: str) -> SetupError:

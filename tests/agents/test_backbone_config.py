@@ -123,13 +123,25 @@ def test_roles_are_given_on_the_command_line_by_name_alone() -> None:
     from omegaconf import OmegaConf
 
     with initialize_config_dir(str(backbone_config.FOLDER.parent), version_base=None):
-        composed = compose("backbone/qwen", overrides=["backbone.roles.judge=local", "backbone.timeout=9"])
+        by_name = ["backbone.roles.judge=local", "backbone.roles.write={like: local, model: by-hand}"]
+        composed = compose("backbone/qwen", overrides=[*by_name, "backbone.timeout=9"])
     config = OmegaConf.to_container(composed.backbone)
     assert isinstance(config, dict)
     with pytest.raises(SetupError, match="backbone local has no model"):
         build(config)  # type: ignore[arg-type]
     config["roles"]["judge"] = None
-    assert client_of(build(config)).timeout == 9  # type: ignore[arg-type]
+    model = build(config)  # type: ignore[arg-type]
+    assert client_of(model).timeout == 9
+    assert client_of(model, "write").model == "by-hand"
+    assert client_of(model, "write").api_base == load_config("local")["api_base"]
+    assert model.unpriced == ["Qwen/Qwen3-32B", "by-hand"]
+
+
+def test_known_prices_and_free_replies_leave_nothing_unpriced() -> None:
+    assert build(load_config("gpt-4.1-mini"), require_keys=False).unpriced == []
+    assert build({"kind": "scripted", "name": "s"}).unpriced == []
+    assert build(litellm(price={"input": 0, "output": 0})).unpriced == []
+    assert build(litellm()).unpriced == ["openai/x"]
 
 
 def test_a_role_with_a_missing_key_is_noticed_too() -> None:
@@ -183,8 +195,7 @@ def test_fields_of_the_file_reach_the_client() -> None:
 
 
 def test_the_reader_is_built_with_the_runs_seed() -> None:
-    pytest.importorskip("agents.reader.client", reason="the offline reader is not there")
-    model = build({"kind": "reader", "name": "reader"}, seed=11)
+    model = build(load_config("reader"), seed=11)
     assert not model.paid
     assert {model.clients[role].model for role in ROLES} == {"reader"}
 

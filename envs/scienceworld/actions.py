@@ -50,7 +50,8 @@ Write one command a step, in plain words, in one of these forms. OBJ stands for 
 Name objects as the observations do. If a name fits several, say where the object is: `pick up cup in cupboard`.
 You reach only what is in this place, in open containers and in your inventory. Doors and containers must be
 opened first, and you can only walk to a place that adjoins this one.
-If the reply is "Ambiguous request" with numbered choices, your next command must be the bare number, e.g. `0`.
+If the reply is "Ambiguous request" with numbered choices, answer with the bare number, e.g. `0`: any other
+command is lost.
 `focus on` is how you commit to an answer or mark what the task names: use it only where the task tells you to
 focus, and only on an object you are sure of. A wrong focus ends the task as failed.
 The world goes on with time: things heat, cool, grow and move as you act or wait.

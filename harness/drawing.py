@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from html import escape
 import math
+from html import escape
 
 from memories.base import Graph, Node
 
@@ -57,7 +57,8 @@ def html(graph: Graph, title: str) -> str:
         facts = "\n".join([node.id, *(f"{key}: {value}" for key, value in node.facts.items())])
         marks.append(
             f'<g><circle cx="{x:.0f}" cy="{y:.0f}" r="9" fill="{kinds[node.kind]}">'
-            f'<title>{escape(facts)}</title></circle><text x="{x + 12:.0f}" y="{y + 4:.0f}">{escape((node.label or node.id)[:40])}</text></g>'
+            f"<title>{escape(facts)}</title></circle>"
+            f'<text x="{x + 12:.0f}" y="{y + 4:.0f}">{escape((node.label or node.id)[:40])}</text></g>'
         )
     legend = " ".join(f'<span style="color:{c}">&#9679;</span> {escape(k)}' for k, c in kinds.items())
     rows = "".join(

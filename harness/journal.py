@@ -40,6 +40,7 @@ class Journal:
         self._messages: set[str] = set()
         self._unwritten: list[Call] = []
         self._vectors: list[tuple[str, str, bytes]] = []
+        self._spent: tuple[float, int, bool] | None = None
         try:
             self._connection = self._open(meta)
         except BaseException:
@@ -102,10 +103,21 @@ class Journal:
 
     def spent(self) -> tuple[float, int, bool]:
         """US dollars, tokens, and whether some call's price is unknown."""
-        row = self._connection.execute(
-            "SELECT TOTAL(cost), TOTAL(input_tokens + output_tokens), COUNT(*) - COUNT(cost) FROM calls"
-        ).fetchone()
-        return float(row[0]), int(row[1]), bool(row[2])
+        if self._spent is None:
+            row = self._connection.execute(
+                "SELECT TOTAL(cost), TOTAL(input_tokens + output_tokens), COUNT(*) - COUNT(cost) FROM calls"
+            ).fetchone()
+            self._spent = float(row[0]), int(row[1]), bool(row[2])
+        return self._spent
+
+    def _spend(self, reply: RawReply) -> None:
+        # Summed as the calls come: asking SQLite at every task would cost more with every task.
+        usd, tokens, unknown = self.spent()
+        self._spent = (
+            usd + (reply.cost or 0.0),
+            tokens + reply.input_tokens + reply.output_tokens,
+            unknown or reply.cost is None,
+        )
 
     # Calls
 
@@ -122,6 +134,7 @@ class Journal:
 
     def receive(self, call: Call, *, durable: bool) -> None:
         """Keep a reply: at once if `durable`, else with the task's commit."""
+        self._spend(call.reply)
         if not durable:
             self._unwritten.append(call)
             return

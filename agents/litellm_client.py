@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -74,7 +74,7 @@ class LiteLLMClient:
             sleep=self.sleep,
             tell=self.tell,
         )
-        return RawReply(**{**vars(reply), "retries": retries})
+        return replace(reply, retries=retries)
 
     def _key(self) -> str:
         if not self.api_key_env:

@@ -84,7 +84,7 @@ def understand(error: Exception, endpoint: Endpoint, key: str) -> Exception:
         return ContextOverflow(f"the request does not fit the context of {told}")
     if kind in ("ContentPolicyViolationError", "RejectedRequestError"):
         return Refusal(f"refused by {told}")
-    if status in (400, 422) and (code.startswith("content_") or _REFUSED.search(words)):
+    if status in (400, 403, 422) and (code.startswith("content_") or _REFUSED.search(words)):
         return Refusal(f"refused by {told}")
     if kind == "Timeout":
         return Transient("no reply in time (backbone.timeout)")

@@ -75,6 +75,7 @@ def test_a_missing_key_is_named_when_building(
 ) -> None:
     with pytest.raises(SetupError, match=variable):
         build(load_config(name))
+    build({**load_config(name), "calls": "replay"})
     monkeypatch.setenv(variable, "  ")
     with pytest.raises(SetupError, match=variable):
         build(load_config(name))

@@ -165,6 +165,7 @@ OVERFLOWS = [
 REFUSALS: list[Item] = [
     Fault(400, error("Your request was rejected by our safety system", "content_policy_violation")),
     Fault(400, error("Content Exists Risk")),
+    Fault(403, error("The model requires moderation and your input was flagged")),
     Fault(400, error("The response was filtered", "content_filter")),
     Chat("", finish="content_filter"),
     Chat("Half of it", finish="content_filter"),

@@ -131,7 +131,7 @@ def _print(tables: Sequence[Table], files: Sequence[Path], figures: Sequence[Pat
             console.print(terminal(table))
         else:
             print(text(table))
-    shown = {table.name for table in leading}
+    shown = {table.name for table in leading if table.name.startswith("main_")}
     for path in files:
         if path.stem in shown:
             print(path)

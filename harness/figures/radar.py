@@ -107,7 +107,7 @@ def _own_ranges(panel: Panel, data: Radar, folder: Path, clamped: bool) -> Drawn
         notes.append("Scores clamped at 0.")
     setting = panel.first.setting
     title = f"{setting_label(setting)} by category: {panel.title}"
-    return _finish(panel, drawn, axes, notes, title, f"radar_evoweave_{panel.slug}_{setting}", folder)
+    return _finish(panel, drawn, axes, notes, title, f"radar_evoweave_{panel.slug}_{setting}", folder, 0.95)
 
 
 def clipped(data: Radar, floor: float) -> list[str]:
@@ -140,9 +140,10 @@ def _floored(panel: Panel, data: Radar, folder: Path) -> Drawn:
         for name, mark in zip(data.spokes, close, strict=True)
     ]
     drawn, axes = _axes(labels)
-    rings = [floor + (top - floor) * quarter / 4 for quarter in range(5)]
+    step = 20 if top - floor > 50 else 10 if top - floor > 20 else 5
+    rings = [ring for ring in range(0, 101, step) if floor < ring <= top]
     axes.set_ylim(floor, top)
-    axes.set_yticks(rings[1:], labels=[f"{ring:g}" for ring in rings[1:]], fontsize=6, color="#777777")
+    axes.set_yticks(rings, labels=[str(ring) for ring in rings], fontsize=6, color="#777777")
     for place, series in enumerate(data.series):
         _line(axes, data, place, [min(max(score.mean or 0.0, floor), top) for score in series.scores])
     axes.text(0.5, 1.13, f"every axis starts at {floor}", transform=axes.transAxes, ha="center", fontsize=8)
@@ -157,7 +158,7 @@ def _floored(panel: Panel, data: Radar, folder: Path) -> Drawn:
         )
     setting = panel.first.setting
     title = f"{setting_label(setting)} by category, from a floor: {panel.title}"
-    return _finish(panel, drawn, axes, notes, title, f"radar_strata_{panel.slug}_{setting}", folder)
+    return _finish(panel, drawn, axes, notes, title, f"radar_strata_{panel.slug}_{setting}", folder, 1.0)
 
 
 def _columns(data: Radar) -> list[list[float]]:
@@ -198,10 +199,10 @@ def _line(axes: Any, data: Radar, place: int, radii: Sequence[float]) -> None:
 
 
 def _finish(
-    panel: Panel, drawn: Any, axes: Any, notes: Sequence[str], title: str, name: str, folder: Path
+    panel: Panel, drawn: Any, axes: Any, notes: Sequence[str], title: str, name: str, folder: Path, top: float
 ) -> Drawn:
-    drawn.suptitle(literal(title, 70), fontsize=10, y=1.0, va="top")
+    drawn.suptitle(literal(title, 70), fontsize=10, y=top, va="bottom")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncol=4, fontsize=8, frameon=False)
     lines = [*notes, *head(panel.groups), *warnings(panel.groups)]
-    footer(drawn, lines, y=-0.02)
+    footer(drawn, [*notes, "; ".join(head(panel.groups)), *warnings(panel.groups)], y=-0.02)
     return save(drawn, folder, name, title=title, caption=lines, section="Categories")

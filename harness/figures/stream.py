@@ -60,7 +60,7 @@ def _draw(panel: Panel, folder: Path, paper: str | None) -> Drawn:
     notes = [f"Score: mean over all tasks so far{f'; faint: over the last {window} tasks' if moving else ''}. "
              "Means over seeds; failed tasks left out of scores."]  # fmt: skip
     lines = [*notes, *head(panel.groups), *warnings(panel.groups)]
-    footer(drawn, lines, width=120, y=0.03)
+    footer(drawn, [*notes, "; ".join(head(panel.groups)), *warnings(panel.groups)], width=120, y=0.03)
     return save(drawn, folder, f"stream_{panel.slug}_{setting}", title=title, caption=lines, section="Stream")
 
 

@@ -56,10 +56,12 @@ def save(drawn: Any, folder: Path, name: str, *, title: str, caption: Sequence[s
 
     folder.mkdir(parents=True, exist_ok=True)
     pdf, png = folder / f"{name}.pdf", folder / f"{name}.png"
+    # The extent is found once: asking each format for "tight" would draw everything twice.
+    extent = drawn.get_tightbbox(drawn.canvas.get_renderer()).padded(0.1)
     # Type 42: fonts stay text in the PDF.
     with matplotlib.rc_context({"pdf.fonttype": 42}):
-        drawn.savefig(pdf, bbox_inches="tight", metadata={"CreationDate": None, "Creator": "memtrial"})
-        drawn.savefig(png, dpi=150, bbox_inches="tight", metadata={"Software": "memtrial"})
+        drawn.savefig(pdf, bbox_inches=extent, metadata={"CreationDate": None, "Creator": "memtrial"})
+        drawn.savefig(png, dpi=150, bbox_inches=extent, metadata={"Software": "memtrial"})
     return Drawn(
         title, " ".join(line if line.endswith(".") else line + "." for line in caption), pdf, png, section
     )

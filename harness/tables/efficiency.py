@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
-from agents.base import ROLES
 from harness import published
 from harness.efficiency import Efficiency, efficiency, injection_saving
 from harness.load import Run
@@ -16,7 +16,8 @@ from harness.tables.panels import Panel, head, panels, setting_label, warnings
 
 ORDER = 40
 Better = Literal["high", "low"] | None
-_COLUMNS: tuple[tuple[str, str, Better, int, Callable[[Efficiency], float | None]], ...] = (
+Columns = tuple[tuple[str, str, Better, int, Callable[[Efficiency], float | None]], ...]
+_TOKENS: Columns = (
     ("injected_tokens", "Injected tokens", None, 1, lambda e: e.injected),
     ("injected_tokens_per_call", "per call", None, 1, lambda e: e.injected_per_call),
     ("injected_tokens_once", "each text once", None, 1, lambda e: e.injected_once),
@@ -24,12 +25,19 @@ _COLUMNS: tuple[tuple[str, str, Better, int, Callable[[Efficiency], float | None
     ("input_tokens", "Input tokens", "low", 0, lambda e: e.input),
     ("cache_reuse_percent", "of it cached, %", "high", 1, lambda e: e.cache_percent),
     ("output_tokens", "Output tokens", "low", 0, lambda e: e.output),
+    ("learning_input_tokens", "Input, judge and write", "low", 0, lambda e: e.learning_input),
+    ("learning_output_tokens", "Output, judge and write", "low", 0, lambda e: e.learning_output),
+)
+_WORK: Columns = (
     ("rounds", "Rounds", "low", 2, lambda e: e.rounds),
     ("steps", "Steps", "low", 2, lambda e: e.steps),
     ("seconds_per_round", "s / round", "low", 2, lambda e: e.seconds_round),
     ("latency_seconds", "Latency, s", "low", 2, lambda e: e.seconds),
-    ("learning_input_tokens", "Input, judge + write", "low", 0, lambda e: e.learning_input),
-    ("learning_output_tokens", "Output, judge + write", "low", 0, lambda e: e.learning_output),
+    ("calls_act", "Calls: act", None, 2, lambda e: e.calls["act"]),
+    ("calls_plan", "plan", None, 2, lambda e: e.calls["plan"]),
+    ("calls_retrieve", "retrieve", None, 2, lambda e: e.calls["retrieve"]),
+    ("calls_judge", "judge", None, 2, lambda e: e.calls["judge"]),
+    ("calls_write", "write", None, 2, lambda e: e.calls["write"]),
     ("cost_usd", "Cost, $", "low", 4, lambda e: e.cost),
 )
 _PUBLISHED = {
@@ -49,7 +57,7 @@ def table(runs: Sequence[Run], paper: str | None = None) -> list[Table]:
     for panel in panels(runs):
         for setting in panel.settings:
             part = panel.of(setting)
-            made += [_efficiency(part), _calls(part)]
+            made += _efficiency(part)
             if sum(injects(group) for group in part.groups) > 1:
                 made.append(_saving(part))
             if paper is not None:
@@ -98,36 +106,37 @@ def _table(
     )
 
 
-def _efficiency(panel: Panel) -> Table:
-    columns = [Column("memory", "Memory")] + [Column(key, text, end) for key, text, end, _, _ in _COLUMNS]
+def _efficiency(panel: Panel) -> list[Table]:
     found = [measured(group) for group in panel.groups]
-    rows = [
-        [Cell(panel.label(group)), *(cell(entries, read, digits) for _, _, _, digits, read in _COLUMNS)]
-        for group, entries in zip(panel.groups, found, strict=True)
-    ]
     notes = [
         "Means per task that did not fail. Injected tokens are summed over the task's acting calls; they are "
-        "counted by the bundled tokenizer. Input and output tokens are those of acting, planning and retrieving, "
-        "as the provider reports them; cost holds every call, retries and failed tasks included.",
-        "The lowest is best in bold, except for the cached share.",
+        "counted by the bundled tokenizer. Input and output tokens are those of acting, planning and "
+        "retrieving, as the provider reports them. The lowest is best, except for the cached share."
     ]
     if any(entry is not None and entry.estimated for entries in found for entry in entries):
         notes.append(
             "The provider gave no usage for some calls: their tokens are estimates by the tokenizer."
         )
-    return _table(panel, "efficiency", "Efficiency per task", columns, rank_columns(columns, rows), *notes)
-
-
-def _calls(panel: Panel) -> Table:
-    columns = [Column("memory", "Memory")] + [Column(role, role) for role in ROLES]
-    rows = []
-    for group in panel.groups:
-        entries = measured(group)
-        cells = [cell(entries, lambda e, role=role: e.calls[role], 2) for role in ROLES]  # type: ignore[misc]
-        rows.append([Cell(panel.label(group)), *cells])
-    return _table(
-        panel, "calls", "Backbone calls per task by role", columns, rows, "Calls of the counted attempt."
+    work = (
+        "Means per task that did not fail; calls are those of the counted attempt. Cost is a mean over all tasks "
+        "and holds every call, retries and failed tasks included."
     )
+    return [
+        _table(panel, "tokens", "Tokens per task", *_grid(panel, found, _TOKENS), *notes),
+        _table(panel, "work", "Rounds, time, calls and cost per task", *_grid(panel, found, _WORK), work),
+    ]
+
+
+def _grid(
+    panel: Panel, found: Sequence[Sequence[Efficiency | None]], columns: Columns
+) -> tuple[list[Column], tuple[tuple[Cell, ...], ...]]:
+    heads = [Column("memory", "Memory")] + [Column(key, text, end) for key, text, end, _, _ in columns]
+    rows = []
+    for group, entries in zip(panel.groups, found, strict=True):
+        cells = [cell(entries, read, digits) for _, _, _, digits, read in columns]
+        ranked = not panel.unequal(group)
+        rows.append([Cell(panel.label(group)), *(replace(entry, ranked=ranked) for entry in cells)])
+    return heads, rank_columns(heads, rows)
 
 
 def _saving(panel: Panel) -> Table:
@@ -164,7 +173,7 @@ def _beside(panel: Panel, paper: str) -> Table:
     rows = []
     for group in panel.groups:
         entries = measured(group)
-        for key, heading, _, digits, read in _COLUMNS:
+        for key, heading, _, digits, read in (*_TOKENS, *_WORK):
             value = theirs.get((group.first.memory, key))
             if value is not None:
                 ours = cell(entries, read, digits)

@@ -11,6 +11,7 @@ from harness.statistics import separable
 from harness.tables.base import NOT_SEPARABLE, Cell, Column, Table, legend, rank_columns
 from harness.tables.panels import (
     METHODS,
+    SHORT,
     Panel,
     head,
     panels,
@@ -66,9 +67,7 @@ def differences(
 def _table(members: Sequence[Panel], kind: str, paper: str | None) -> Table:
     collected: dict[str, dict[tuple[str, str], dict[str, Score]]] = {}
     memories: dict[str, str] = {}
-    labels: dict[tuple[str, str], str] = {
-        ("overall", m): f"AppWorld Overall {m.upper()}" for m in ("tgc", "sgc")
-    }
+    labels: dict[tuple[str, str], str] = {("overall", m): f"Overall {m.upper()}" for m in ("tgc", "sgc")}
     everyone: dict[tuple[str, str], set[str]] = {}
     all_groups = sorted((group for panel in members for group in panel.groups), key=row_order)
     for group in all_groups:
@@ -77,7 +76,7 @@ def _table(members: Sequence[Panel], kind: str, paper: str | None) -> Table:
         memories[label] = run.memory
         for metric in run.metrics:
             key = (run.setting, metric.name)
-            labels[key] = f"{setting_label(run.setting)} {metric_label(metric)}"
+            labels[key] = f"{SHORT.get(run.setting, setting_label(run.setting))} {metric_label(metric)}"
             entry = score(group, metric, clamp=is_clamped(run.setting, paper))
             collected.setdefault(label, {}).setdefault(key, {})[run.backbone] = entry
             everyone.setdefault(key, set()).add(run.backbone)

@@ -8,7 +8,7 @@ from envs.base import Metric
 from harness.load import Run
 from harness.metrics import Group, is_clamped, metric_label, score
 from harness.tables.base import FEWER_TASKS, Cell, Column, Table, legend, rank_columns
-from harness.tables.panels import Panel, head, panels, setting_label, warnings
+from harness.tables.panels import SHORT, Panel, head, panels, setting_label, warnings
 
 ORDER = 10
 
@@ -33,7 +33,7 @@ def _table(panel: Panel, paper: str | None) -> Table:
     for setting in panel.settings:
         part = panel.of(setting)
         failures = any(group.failed for group in part.groups)
-        place = f"{setting_label(setting)} " if several else ""
+        place = f"{SHORT.get(setting, setting_label(setting))} " if several else ""
         for metric in part.first.metrics:
             columns += _metric_columns(metric, setting, place, failures)
         columns += [

@@ -16,6 +16,8 @@ MEMORIES = (
 """Order of rows: as in the papers' tables."""
 METHODS = ("evoweave", "strata")
 """The methods that the papers propose; every other memory is a baseline."""
+SHORT = {"appworld_test_normal": "Normal", "appworld_test_challenge": "Challenge"}
+"""Labels where a table holds several settings, as in the papers' headings."""
 SETTINGS = {
     "appworld_test_normal": "AppWorld Test-Normal",
     "appworld_test_challenge": "AppWorld Test-Challenge",
@@ -139,8 +141,10 @@ def warnings(members: Sequence[Group]) -> tuple[str, ...]:
         )
     open_runs = [run for group in members for run in group.runs if not run.finished]
     if open_runs:
+        several = len({run.backbone for run in open_runs}) > 1
         parts = [
-            f"{run.memory_label} seed {run.seed}, {run.setting}: {len(run.tasks)} of {run.total or '?'}"
+            f"{run.memory_label} seed {run.seed}, {run.setting}{f', {run.backbone}' if several else ''}: "
+            f"{len(run.tasks)} of {run.total or '?'}"
             for run in open_runs
         ]
         shown = "; ".join(parts[:6]) + (f"; and {len(parts) - 6} more" if len(parts) > 6 else "")

@@ -10,7 +10,17 @@ from harness.load import Run
 from harness.metrics import Group, Score, is_clamped, metric_label, score
 from harness.published import Value
 from harness.statistics import separable
-from harness.tables.base import FEWER_SEEDS, FEWER_TASKS, NOT_SEPARABLE, OTHER, Cell, Column, Table, legend
+from harness.tables.base import (
+    FEWER_SEEDS,
+    FEWER_TASKS,
+    NOT_SEPARABLE,
+    NOTHING,
+    OTHER,
+    Cell,
+    Column,
+    Table,
+    legend,
+)
 from harness.tables.panels import Panel, head, panels, setting_label, warnings
 
 ORDER = 30
@@ -42,7 +52,9 @@ def _table(panel: Panel, paper: str) -> Table | None:
         for metric in panel.first.metrics:
             if all(value.metric != metric.name for value in values):
                 continue
-            for backbone in [panel.first.backbone] if same_backbone else backbones:
+            known = [v.backbone for v in values if (v.memory, v.metric) == (group.first.memory, metric.name)]
+            beside = [panel.first.backbone] if same_backbone else list(dict.fromkeys(known)) or [NOTHING]
+            for backbone in beside:
                 value = next(
                     (
                         value
@@ -111,7 +123,7 @@ def _row(
     comparable = backbone == panel.first.backbone and OTHER not in marks
     if value is None:
         difference = Cell()
-        words.append("not in the paper" if paper == "evoweave" else "not stated in the paper's text")
+        marks, words = (), ["not in the paper"] if paper == "evoweave" else ["not stated in the paper's text"]
     elif not comparable:
         difference = Cell(marks=(OTHER,))
     else:

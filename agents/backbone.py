@@ -171,8 +171,8 @@ def build(
     """The backbone that a configuration (a mapping as in configs/backbone) describes, its `roles` resolved.
 
     `tell` gets a line for each wait. `seed` is sent with each call and breaks the offline reader's ties. With
-    `require_keys` False (a dry run), or `calls: replay`, keys may be missing. Raises SetupError naming what is wrong, the
-    value and the remedy: an unset model, a missing key, an unknown field, kind, role or name.
+    `require_keys` False (a dry run), or `calls: replay`, keys may be missing. Raises SetupError naming what is
+    wrong, the value and the remedy: an unset model, a missing key, an unknown field, kind, role or name.
     """
     usual = read_config(config)
     by_role = {role: usual.roles.get(role, usual) for role in ROLES}

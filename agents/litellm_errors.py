@@ -29,6 +29,7 @@ _NO_CREDIT = re.compile(
     r"insufficient[_ ](?:quota|balance|credits?|funds)|exceeded your current quota|billing|payment",
     re.IGNORECASE,
 )
+_COME_BACK = re.compile(r"(?:retry|try again) (?:in|after) ([\d.]+) ?(ms|s)\b", re.IGNORECASE)
 _MASKED_KEY = re.compile(r"[\w-]*\*{3,}[\w*-]*")
 _PREFIX = re.compile(r"^.*?Exception - |^(?:litellm\.)?\w+(?:Error|Timeout): ", re.DOTALL)
 _SHOWN = 500  # [ours] characters of a provider's text that are told
@@ -75,11 +76,15 @@ def understand(error: Exception, endpoint: Endpoint, key: str) -> Exception:
             "backbone.drop=[temperature] (or seed, max_tokens)."
         )
     if status == 429 or kind == "RateLimitError":
-        if code == "insufficient_quota" or _NO_CREDIT.search(words):
+        wait = _asked_wait(error)
+        if wait is None:
+            wait = _wait_in_words(words)
+        # Gemini's rate limit speaks of quota and billing too, but says when to come back
+        if code == "insufficient_quota" or (wait is None and _NO_CREDIT.search(words)):
             return AccessFailed(f"no credit left for {told}")
         if "request too large" in words.lower():
             return BackboneFailed(f"one request alone is over the rate limit of {told}")
-        return Transient(f"429: {words}", _asked_wait(error))
+        return Transient(f"429: {words}", wait)
     if kind == "ContextWindowExceededError" or code == "context_length_exceeded" or _OVERFLOW.search(words):
         return ContextOverflow(f"the request does not fit the context of {told}")
     if kind in ("ContentPolicyViolationError", "RejectedRequestError"):
@@ -125,3 +130,12 @@ def _asked_wait(error: Exception) -> float | None:
         if wait is not None:
             return wait
     return None
+
+
+def _wait_in_words(words: str) -> float | None:
+    """Seconds of a "try again in 1.5s" in a provider's text."""
+    found = _COME_BACK.search(words)
+    if not found:
+        return None
+    wait = retry_after(found.group(1))
+    return wait / 1000 if wait is not None and found.group(2).lower() == "ms" else wait

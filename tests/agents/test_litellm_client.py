@@ -103,6 +103,21 @@ def test_a_rate_limit_is_waited_out_as_asked() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Rate limit reached for served on tokens per min. Please try again in 1.5s. Visit the docs.", 1.5),
+        ("Rate limit reached. Please try again in 250ms.", 0.25),
+        ("You exceeded your current quota, please check your plan and billing. Please retry in 34.5s.", 34.5),
+    ],
+)
+def test_a_wait_that_is_asked_for_in_words_is_kept(words: str, seconds: float) -> None:
+    waits = Waits()
+    with OpenAIServer([Fault(429, error(words)), "fine"]) as server:
+        client(server, waits).send(REQUEST)
+    assert waits.seconds == [seconds]
+
+
+@pytest.mark.parametrize(
     ("fault", "told"),
     [
         (Fault(429, error("slow down")), "429: slow down"),

@@ -1,0 +1,230 @@
+"""Hermes: short notes always in view, and skills that the agent opens when it needs them.
+
+In the manner of NousResearch/hermes-agent (MIT): its memory and skill tools. There is no paper. Prompts
+are ours; no code is copied.
+
+Deviations, and why:
+- There, the agent writes notes and skills by tools while it works, nudged by a background review. A
+  stream writes after the episode, so the review after each is the only writer.
+- Notes are named by number, for passages of their text there; each is kept on one line.
+- An overflow of the notes, or any operation that cannot be done, is told to the backbone once, which
+  may consolidate; what fails again is counted and left out.
+- An episode with an unreadable verdict changes notes only: a procedure needs an outcome.
+- No files beside a skill's document, no user profile: there is no user.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agents.base import Message, Tool
+from envs.base import Task
+from memories.base import DocumentError, Event, Experience, Graph, Item, Recall, Resources
+from memories.documents import Value, read_record, read_records, refuse_unknown, write_record, write_records
+from memories.hermes.prompts import (
+    OPEN,
+    NoteChange,
+    Review,
+    SkillChange,
+    full,
+    index,
+    mend_prompt,
+    review_prompt,
+)
+from memories.hermes.shelf import NOTES_LIMIT, Shelf, ShelfError, Skill, skill_name
+from memories.prompting import ask
+from memories.store import STATE, take_numbers, write_numbers
+
+NOTES = "notes.txt"
+
+
+@dataclass
+class HermesRecall(Recall):
+    """The notes, the index, and the tool that opens a skill."""
+
+    skills: Mapping[str, Skill] = field(default_factory=dict)
+
+    def view(self, name: str) -> str:
+        """The text of a skill, or which there are."""
+        try:
+            plain = skill_name(name)
+        except ShelfError as error:
+            return f"{str(error).capitalize()}."
+        if plain not in self.skills:
+            near = difflib.get_close_matches(plain, self.skills, n=3, cutoff=0.3) or sorted(self.skills)[:3]
+            return f"There is no skill {plain!r}. Near it: {', '.join(near)}."
+        self.events.append(Event("opened", plain))
+        return full(plain, self.skills[plain])
+
+    @property
+    def opened(self) -> list[str]:
+        """Names of the skills that were opened, in order, each once."""
+        return list(dict.fromkeys(event.item for event in self.events if event.kind == "opened"))
+
+
+class Hermes:
+    """No similarity score anywhere: the agent chooses from the index."""
+
+    def __init__(
+        self,
+        resources: Resources,
+        notes_limit: int = NOTES_LIMIT,
+        temperature: float | None = None,
+        episode_tokens: int = 6000,
+    ) -> None:
+        self.notes_limit = notes_limit
+        self.temperature = temperature
+        self.episode_tokens = episode_tokens
+        self._backbone = resources.backbone
+        self._shelf = Shelf()
+        self._numbers: Counter[str] = Counter()
+        self._texts: dict[str, str] = {}
+
+    def begin(self, task: Task, observation: str) -> Recall:
+        """All notes and the index of all skills."""
+        shelf = self._shelf
+        parts = []
+        if shelf.notes:
+            parts.append(
+                "Notes from earlier tasks:\n" + "\n".join(f"- {text}" for text in shelf.notes.values())
+            )
+        if shelf.skills:
+            parts.append(f"{OPEN}\nSkills:\n{index(shelf.skills)}")
+        recall = HermesRecall(
+            "\n\n".join(parts),
+            [Item(f"note-{number}", "note") for number in shelf.notes]
+            + [Item(name, "skill") for name in sorted(shelf.skills)],
+            skills=shelf.skills,
+        )
+        if shelf.skills:
+            usage = f"skill_view(name): shows the whole text of a skill, e.g. skill_view({min(shelf.skills)})"
+            recall.tools = [Tool("skill_view", usage, recall.view)]
+        return recall
+
+    def write(self, experience: Experience) -> None:
+        """Review the episode; tell what could not be done once."""
+        recall = experience.recall
+        opened = recall.opened if isinstance(recall, HermesRecall) else []
+        problems = self._reviewed(
+            experience, review_prompt(experience, self._shelf, opened, self.episode_tokens)
+        )
+        if problems:
+            again = mend_prompt(experience, self._shelf, opened, self.episode_tokens, problems)
+            self._numbers["errors"] += len(self._reviewed(experience, again))
+            self._numbers["mended"] += 1
+        self._numbers["opened"] += len(opened)
+
+    def _reviewed(self, experience: Experience, messages: Sequence[Message]) -> list[str]:
+        """One review, applied; gives what could not be done."""
+        answer = ask(
+            self._backbone,
+            messages,
+            role="write",
+            schema=Review,
+            temperature=self.temperature,
+        )
+        if answer is None:
+            self._numbers["malformed"] += 1
+            return []
+        problems = [
+            problem for change in answer.notes if (problem := self._try(change.operation, self._note(change)))
+        ]
+        if answer.skills and experience.verdict.outcome == "unreadable":
+            return [*problems, "the verdict is unreadable: no skill may be changed"]
+        # Patches before creations: a creation that a patch made needless is then refused by its name.
+        order = ("patch", "edit", "delete", "create")
+        for change in sorted(answer.skills, key=lambda one: order.index(one.operation)):
+            if problem := self._try(change.operation, self._skill(change)):
+                problems.append(problem)
+        return problems
+
+    def _try(self, operation: str, apply: Callable[[], Shelf]) -> str:
+        try:
+            self._shelf = apply()
+        except ShelfError as error:
+            return f"{operation}: {error}"
+        self._numbers[operation] += 1
+        return ""
+
+    def _note(self, change: NoteChange) -> Callable[[], Shelf]:
+        match change.operation:
+            case "add":
+                return lambda: self._shelf.add_note(change.text, self.notes_limit)
+            case "replace":
+                return lambda: self._shelf.replace_note(change.note, change.text, self.notes_limit)
+        return lambda: self._shelf.remove_note(change.note)
+
+    def _skill(self, change: SkillChange) -> Callable[[], Shelf]:
+        match change.operation:
+            case "create":
+                return lambda: self._shelf.create(change.name, change.description, change.text)
+            case "patch":
+                return lambda: self._shelf.patch(change.name, change.old, change.text)
+            case "edit":
+                return lambda: self._shelf.edit(change.name, change.description, change.text)
+        return lambda: self._shelf.delete(change.name)
+
+    def documents(self) -> Mapping[str, str]:
+        """The notes, and one document a skill."""
+        notes: list[dict[str, Value]] = [
+            {"number": number, "text": text} for number, text in self._shelf.notes.items()
+        ]
+        documents = {
+            STATE: write_numbers({"made": self._shelf.made, **dict(sorted(self._numbers.items()))}),
+            NOTES: write_records(notes, remark=f"at most {self.notes_limit} characters in all"),
+        }
+        for name, skill in self._shelf.skills.items():
+            documents[f"skills/{name}.txt"] = write_record(
+                {"description": skill.description, "text": skill.body}
+            )
+        return documents
+
+    def load(self, documents: Mapping[str, str]) -> None:
+        """Raises DocumentError."""
+        left = dict(documents)
+        numbers = take_numbers(left)
+        notes: dict[int, str] = {}
+        for record in read_records(NOTES, left.pop(NOTES, "")):
+            notes[record.whole("number")] = record.text("text")
+        skills: dict[str, Skill] = {}
+        for document in sorted(name for name in left if name.startswith("skills/")):
+            name = document.removeprefix("skills/").removesuffix(".txt")
+            try:
+                if document != f"skills/{skill_name(name)}.txt":
+                    raise ShelfError(f"the document of a skill is named skills/{skill_name(name)}.txt")
+            except ShelfError as error:
+                raise DocumentError(f"{document}: {error}") from None
+            record = read_record(document, left.pop(document))
+            skills[name] = Skill(record.text("description"), record.text("text"))
+        refuse_unknown(left, "hermes")
+        self._shelf = Shelf(notes, skills, max([numbers.pop("made", 0), *notes]))
+        self._numbers = numbers
+
+    def counters(self) -> Mapping[str, float]:
+        """Sizes (notes, note_characters, skills), operations by name, opened (skills), mended (second calls),
+        errors (left after it), malformed (replies)."""
+        names = (
+            "add",
+            "replace",
+            "remove",
+            "create",
+            "patch",
+            "edit",
+            "delete",
+            "opened",
+            "mended",
+            "errors",
+        )
+        sizes = {
+            "notes": len(self._shelf.notes),
+            "note_characters": self._shelf.size,
+            "skills": len(self._shelf.skills),
+        }
+        return {**sizes, **{name: self._numbers[name] for name in (*names, "malformed")}}
+
+    def graph(self) -> Graph | None:
+        """No graph."""
+        return None

@@ -1,0 +1,139 @@
+"""Hermes' review, and how the offline reader answers it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from agents.base import Message
+from agents.prompts import block, system, user
+from agents.reader.answers import Prompt, answers
+from memories.base import Experience
+from memories.extraction import episode_steps, in_order, keywords, overlap, refused, sentence, worked
+from memories.hermes.shelf import NAME_LIMIT, NOTES_LIMIT, Shelf, Skill
+from memories.prompting import DATA, episode_blocks
+
+
+class NoteChange(BaseModel):
+    """One operation on the notes."""
+
+    operation: Literal["add", "replace", "remove"]
+    note: int | None = Field(description="number of the note to replace or remove; null for add")
+    text: str = Field(description="the note, one or two sentences; empty for remove")
+
+
+class SkillChange(BaseModel):
+    """One operation on the skills."""
+
+    operation: Literal["create", "patch", "edit", "delete"]
+    name: str = Field(description="name of the skill, e.g. boil-a-liquid")
+    description: str = Field(description="create, edit: one sentence, when to use it; else empty")
+    old: str = Field(
+        description="patch: the passage to replace, exactly as it stands in the skill; else empty"
+    )
+    text: str = Field(description="create, edit: the whole text; patch: the new passage; delete: empty")
+
+
+class Review(BaseModel):
+    """What changes after an episode; both lists are often empty."""
+
+    notes: list[NoteChange]
+    skills: list[SkillChange]
+
+
+OPEN = (
+    "Before you act, look through the skills: open every one that is even partly relevant by "
+    "`skill_view(name)` and follow it."
+)
+
+REVIEW = f"""\
+You keep an agent's notes and skills. Review the episode below and change them by what it teaches.
+Notes are short facts that are needed all the time: how things behave here, what to avoid. All of them
+together hold at most {NOTES_LIMIT} characters, so keep them dense: replace a note rather than add a similar
+one, remove what proved wrong.
+Skills are named documents, one for each kind of task. The agent sees only their names and descriptions,
+and opens one when it needs it. A skill's text has the sections `When to use`, `Steps` (numbered, with the
+exact commands as the world accepts them, {{placeholders}} for what varies), `Pitfalls` and `How to verify`.
+Prefer, in this order: patch a skill that was opened in the episode and proved wrong or incomplete; patch
+or edit another existing one; create one, only for a kind of task that no skill covers. Delete a skill that
+does harm. Rest on what the record shows: a procedure comes from an episode that succeeded, a failed one
+teaches pitfalls. If the verdict is unreadable, change notes only. If there is nothing to learn, change nothing.
+{DATA}"""
+
+MEND = """\
+Some of the changes could not be made; the others were. For each problem below give a change that can be
+made, or leave it out. Notes and skills are shown as they are now.
+"""
+
+
+def review_prompt(experience: Experience, shelf: Shelf, opened: Sequence[str], tokens: int) -> list[Message]:
+    """The episode, the notes, the index of skills, and the opened skills in full."""
+    return [system(REVIEW), user(episode_blocks(experience, tokens) + "\n" + _shelf_blocks(shelf, opened))]
+
+
+def mend_prompt(
+    experience: Experience, shelf: Shelf, opened: Sequence[str], tokens: int, problems: Sequence[str]
+) -> list[Message]:
+    """The same with what went wrong."""
+    first, second = review_prompt(experience, shelf, opened, tokens)
+    told = block("problems", "\n".join(f"- {problem}" for problem in problems))
+    return [first, user(f"{second['content']}\n\n{MEND}{told}")]
+
+
+def _shelf_blocks(shelf: Shelf, opened: Sequence[str]) -> str:
+    shown = [
+        block("notes", numbered(shelf.notes) or "(none yet)"),
+        block("skills", index(shelf.skills) or "(none yet)"),
+    ]
+    shown += [
+        block("opened_skill", full(name, shelf.skills[name])) for name in opened if name in shelf.skills
+    ]
+    return "\n".join(shown)
+
+
+def numbered(notes: Mapping[int, str]) -> str:
+    """The notes, each with its number."""
+    return "\n".join(f"{number}. {text}" for number, text in notes.items())
+
+
+def index(skills: Mapping[str, Skill]) -> str:
+    """The skills' names and descriptions."""
+    return "\n".join(f"- {name}: {skills[name].description}" for name in sorted(skills))
+
+
+def full(name: str, skill: Skill) -> str:
+    """A skill as it is opened."""
+    return f"# {name}\n{skill.description}\n{skill.body}"
+
+
+@answers(Review)
+def review(prompt: Prompt, rng: random.Random) -> Review:
+    """A skill from a success unless one covers the task; a note for what the world refused."""
+    task, verdict = prompt.block("task"), prompt.block("verdict")
+    steps = episode_steps(prompt.block("episode"))
+    if prompt.block("problems"):
+        return Review(notes=[], skills=[])
+    notes, skills = [], []
+    known = prompt.block("notes")
+    for action, observation in refused(steps)[:1]:
+        text = f"`{sentence(action, 12)}` is refused: '{sentence(observation, 12)}'."
+        if text not in known and len(known) + len(text) < NOTES_LIMIT - 100:
+            notes.append(NoteChange(operation="add", note=None, text=text))
+    covered = any(overlap(task, line) >= 0.6 for line in prompt.block("skills").splitlines())
+    done = worked(steps)
+    name = "-".join(word for word in keywords(task, 4) if word.isalnum())[:NAME_LIMIT].strip("-")
+    if verdict.startswith("success") and done and name and not covered:
+        numbered_steps = "\n".join(
+            f"{n}. {' '.join(action.split())}" for n, action in enumerate(done[-12:], 1)
+        )
+        body = (
+            f"## When to use\nA task like: {sentence(task)}\n\n## Steps\n{numbered_steps}\n\n"
+            f"## Pitfalls\nNames and places differ from task to task.\n\n## How to verify\n"
+            f"{in_order(done, 1)} shows the result."
+        )
+        description = f"For a task like: {' '.join(task.split())}"[:500]
+        skills.append(SkillChange(operation="create", name=name, description=description, old="", text=body))
+    return Review(notes=notes, skills=skills)

@@ -55,12 +55,8 @@ def terminal(table: Table) -> RenderableType:
     for place, column in enumerate(table.columns):
         grid.add_column(Text(clean(column.heading)), justify=_side(table, place), overflow="fold")  # type: ignore[arg-type]
     for row in table.rows:
-        grid.add_row(
-            *(
-                Text(clean(cell.shown), style=_style(cell)).append(_marks(cell), style="not underline")
-                for cell in row
-            )
-        )
+        # A style of the whole Text would underline the padding too.
+        grid.add_row(*(Text().append(clean(cell.shown), _style(cell)).append(_marks(cell)) for cell in row))
     lines = [Text(clean(line), style="dim") for line in (*table.head, *table.notes)]
     return Group(Text(clean(table.title), style="bold"), *lines[: len(table.head)], grid,
                  *(Padding(line, (0, 0, 0, 2)) for line in lines[len(table.head) :]))  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.render import clean
 from harness.tables.panels import MEMORIES
 
 COLOURS = (
@@ -69,6 +70,7 @@ def save(drawn: Any, folder: Path, name: str, *, title: str, caption: Sequence[s
 
 def literal(text: str, width: int = 0) -> str:
     """A label as it stands (matplotlib would read $...$ as mathematics), wrapped to `width` characters."""
+    text = clean(text)
     wrapped = "\n".join(textwrap.wrap(text, width)) if width else text
     return wrapped.replace("$", r"\$")
 

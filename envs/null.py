@@ -1,7 +1,7 @@
 """A world with no engine: for measuring the harness alone and for tests that need thousands of steps.
 
 A task is a lamp in one of a few rooms; `go ROOM` moves, `press` tries the lamp. It is a real little
-task (it can be failed), not a benchmark: its setting is named `null`, and no table of the papers has it.
+task (it can be failed), not a benchmark: its setting is named `lamp`, and no table of the papers has it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class NullEnvironment:
 
     form: Form = "text"
     restartable = True
-    metrics: Sequence[Metric] = (Metric("success_rate", "success", "percent", "Null SR"),)
+    metrics: Sequence[Metric] = (Metric("success_rate", "success", "percent", "Lamp SR"),)
     categories: Mapping[str, str] = {room: room for room in ROOMS}
 
     def __init__(self, size: int = 50, steps: int = 20, padding: int = 0) -> None:
         """`padding`: words added to each observation, to give it a real benchmark's length."""
-        self.setting = "null"
+        self.setting = "lamp"
         self.size, self.step_limit, self.padding = size, steps, padding
 
     def tasks(self) -> Sequence[Task]:

@@ -97,7 +97,6 @@ def execute(
     backbone_config = dict(config["backbone"])
     recorded = backbone_config.pop("recorded", None)
     replay = backbone_config.get("calls", "record") == "replay"
-    refuse_unpriced(backbone_config, plan.caps)
     journal = Journal(plan.folder, plan.meta)
     ledger = Ledger(plan.results, str(plan.folder.relative_to(plan.results)))
     shown: LineProgress | None = None
@@ -120,6 +119,7 @@ def execute(
         backbone = build_backbone(
             backbone_config, recorder, shown.tell, seed=config["seed"], require_keys=not replay
         )
+        refuse_unpriced(backbone, plan.caps)
         parts = Parts(
             environment=environment,
             agent=_options(LoopOptions, config["agent"], "agent"),
@@ -187,6 +187,7 @@ def build(section: Mapping[str, Any], group: str, *arguments: Any, **named: Any)
     if not target:
         raise SetupError(f"{group}={section.get('name', '?')} has no `_target_`: its file must name a class.")
     values = {key: value for key, value in section.items() if key not in NOT_FOR_CONSTRUCTORS}
+    _check_types(target, values, group)
     try:
         return instantiate({"_convert_": "all", **values}, *arguments, **named)
     except InstantiationException as error:
@@ -198,6 +199,28 @@ def build(section: Mapping[str, Any], group: str, *arguments: Any, **named: Any)
             f"{group}={section.get('name', '?')} cannot be made from {target}: {reason}. Check the options of "
             f"configs/{group}/{section.get('name', '?')}.yaml against what the class takes."
         ) from error
+
+
+def _check_types(target: str, values: Mapping[str, Any], group: str) -> None:
+    """Raises SetupError for a plain value (number, text, flag) of another type than its parameter's."""
+    from typing import get_type_hints
+
+    from hydra.utils import get_class
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        hints = get_type_hints(get_class(target).__init__)
+    except Exception:  # what cannot be inspected is not judged: making the object says more
+        return
+    for key, value in values.items():
+        hint = hints.get(key)
+        if hint not in (int, float, bool, str, int | None, float | None, str | None):
+            continue
+        try:
+            TypeAdapter(hint).validate_python(value, strict=True)
+        except ValidationError:
+            kind = getattr(hint, "__name__", str(hint))
+            raise SetupError(f"{group}.{key}={value!r} is no {kind}. Give one: {group}.{key}=...") from None
 
 
 def _resources(plan: Plan, journal: Journal, backbone: Any) -> Any:
@@ -227,21 +250,13 @@ def _options(kind: Any, values: Mapping[str, Any], group: str) -> Any:
     return kind(**{key: value for key, value in values.items() if key in known})
 
 
-def refuse_unpriced(backbone: Mapping[str, Any], caps: Caps) -> None:
+def refuse_unpriced(backbone: Any, caps: Caps) -> None:
     """A money budget needs a price for every model of the run. Raises SetupError."""
-    from agents.backbone_config import read_config
-    from agents.prices import load_prices
-
-    if caps.usd is None and caps.sweep_usd is None:
-        return
-    usual = read_config(backbone)
-    models = {entry.model for entry in (usual, *usual.roles.values()) if entry.kind == "litellm"}
-    unknown = sorted(model for model in models if load_prices().cost(model, 1, 1) is None)
-    if unknown:
+    if backbone.unpriced and (caps.usd is not None or caps.sweep_usd is not None):
         cap = "budget.usd" if caps.usd is not None else "budget.sweep_usd"
         raise SetupError(
-            f"{cap} cannot be kept: the price of {unknown[0]!r} is unknown. Add it to configs/prices.yaml, or cap "
-            "tokens instead with budget.tokens=..."
+            f"{cap} cannot be kept: the price of {sorted(backbone.unpriced)[0]!r} is unknown. Add it to "
+            "configs/prices.yaml or as backbone.price, or cap tokens instead with budget.tokens=..."
         )
 
 

@@ -30,6 +30,8 @@ from agents.base import (
     Verdict,
 )
 from agents.loop import LoopOptions, Timing, act
+from agents.retry import AccessFailed
+from agents.structured import clean
 from envs.base import Environment, EnvironmentFailed, SetupError, Task, World
 from harness import database
 from harness.injection import cap, injection
@@ -159,7 +161,8 @@ def ordered(tasks: Sequence[Task], options: StreamOptions) -> list[Task]:
         outside = sorted(set(options.tasks) - numbers)
         if outside:
             raise SetupError(
-                f"stream.tasks names {outside}, but this setting has tasks 1 to {len(chosen)}. Name numbers in that range."
+                f"stream.tasks names {outside}, but this setting has tasks 1 to {len(chosen)}. "
+                "Name numbers in that range."
             )
         chosen = [task for task in chosen if task.number in set(options.tasks)]
     if options.order != "release":
@@ -261,9 +264,9 @@ class _Visit:
         try:
             opened = clock()
             world = parts.environment.open(self.task)
-            record.opening = world.observation.text
+            record.opening = clean(world.observation.text)
             timing.world += clock() - opened
-            recall = self.begin(record, world)
+            recall = self.begin(record)
             episode = self.act(world, recall, timing, steps)
             record.end = episode.end
             self.evaluate(record, world, timing)
@@ -276,7 +279,8 @@ class _Visit:
         except (ContextOverflow, Refusal) as error:
             record.failure, record.error = failure_of(error), str(error)
         except (BackboneFailed, BudgetExhausted) as error:
-            if isinstance(error, BackboneFailed) and self.options.on_backbone_failure != "record":
+            stop = self.options.on_backbone_failure != "record" or isinstance(error, AccessFailed)
+            if isinstance(error, BackboneFailed) and stop:
                 raise  # nothing of this task is committed; the replies that came are kept
             if isinstance(error, BudgetExhausted) and parts.environment.restartable:
                 raise
@@ -294,9 +298,9 @@ class _Visit:
         record.seconds_backbone = parts.recorder.tally.seconds
         return record, changes
 
-    def begin(self, record: TaskRecord, world: World) -> Recall:
+    def begin(self, record: TaskRecord) -> Recall:
         began, calls = self.parts.clock(), self.parts.recorder.tally.seconds
-        recall = self.parts.memory.begin(self.task, world.observation.text)
+        recall = self.parts.memory.begin(self.task, record.opening)
         cap(recall, self.parts.budget_tokens)
         record.injected = recall.text
         record.seconds_memory += self.parts.clock() - began - (self.parts.recorder.tally.seconds - calls)

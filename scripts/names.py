@@ -27,12 +27,37 @@ def check_words(words: Sequence[str], configs: Path) -> str | None:
                     return problem
         elif group.split(".")[0].split("/")[0] not in OPTIONS:
             return f"there is no option {key!r}.{_closest(key, OPTIONS)} Options: {', '.join(OPTIONS)}."
+        elif "." in key and not word.startswith("+"):
+            problem = _unknown_option(key, words, configs)
+            if problem:
+                return problem
     return None
+
+
+def _unknown_option(key: str, words: Sequence[str], configs: Path) -> str | None:
+    """What is wrong with `section.option`: judged by the files chosen by `words`, else by all of the section."""
+    import yaml
+
+    section, option = key.split(".")[:2]
+    if section in GROUPS:
+        given = ",".join(word.partition("=")[2] for word in words if word.startswith(f"{section}="))
+        chosen = [configs / section / f"{name}.yaml" for name in given.split(",")]
+        files = [yaml.safe_load(path.read_text()) or {} for path in chosen if path.exists()]
+        if not files or any("defaults" in file for file in files):
+            files = [yaml.safe_load(path.read_text()) or {} for path in (configs / section).glob("*.yaml")]
+        known = sorted(
+            {str(name) for file in files for name in file if not str(name).startswith("_")} - {"defaults"}
+        )
+    else:
+        known = sorted(yaml.safe_load((configs / "run.yaml").read_text()).get(section) or {})
+    if not known or section == "hydra" or option in known:
+        return None
+    return f"there is no option {key!r}.{_closest(option, known)} {section} has: {', '.join(known)}."
 
 
 def _unknown(group: str, name: str, configs: Path) -> str | None:
     known = sorted(path.stem for path in (configs / group).glob("*.yaml"))
-    if name in known or any(mark in name for mark in "(){}[]$") or not name:
+    if name in known or any(mark in name for mark in "(){}[]$"):
         return None
     return f"there is no {group} {name!r}.{_closest(name, known)} Known: {', '.join(known)}."
 

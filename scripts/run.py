@@ -65,7 +65,21 @@ def run(config: DictConfig, choices: Mapping[str, str]) -> tuple[str, str]:
         return _ended("interrupted", "Stopped by the keyboard. The same command goes on from here.")
     except OSError as error:
         return _ended("failed", f"{error}. What was committed is safe; the same command goes on from there.")
+    except Exception as error:
+        if os.environ.get("MEMTRIAL_DEBUG"):
+            raise
+        return _ended(
+            "failed", f"{_where(error)} What was committed is safe. MEMTRIAL_DEBUG=1 shows the traceback."
+        )
     return "done", ""
+
+
+def _where(error: Exception) -> str:
+    """An unforeseen error in one sentence: what, and the line it came from."""
+    from traceback import extract_tb
+
+    last = extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} (in {last.name}, {last.filename}:{last.lineno})."
 
 
 def _ended(how: str, why: str) -> tuple[str, str]:
@@ -108,10 +122,9 @@ def _resolved(config: DictConfig) -> dict[str, Any]:
 def _untouched(resolved: Mapping[str, Any], choices: Mapping[str, str]) -> dict[str, Any]:
     """The same groups as their files have them: what a variant's readable name is told against."""
     composed = hydra.compose("run", [f"{group}={name}" for group, name in choices.items()])
-    return {
-        str(key): OmegaConf.to_container(value, resolve=False) if OmegaConf.is_config(value) else value
-        for key, value in composed.items()
-    } | {"seed": resolved["seed"]}
+    values = OmegaConf.to_container(composed, resolve=True)
+    assert isinstance(values, dict)
+    return {str(key): value for key, value in values.items()} | {"seed": resolved["seed"]}
 
 
 def _progress() -> Any:

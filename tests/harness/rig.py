@@ -26,7 +26,7 @@ from memories.base import Memory, Resources
 from memories.embedder.hashing import Hashing
 
 META = {
-    "setting": "null", "backbone": "player", "memory": "notes", "memory_label": "Notes", "variant": "default-0",
+    "setting": "lamp", "backbone": "player", "memory": "notes", "memory_label": "Notes", "variant": "default-0",
     "seed": "0", "judge": "default", "metrics": "[]", "categories": "{}", "stream": "{}", "tokenizer": "t",
     "reader": "0", "paid": "1", "config": "", "backbone_label": "player",
 }  # fmt: skip

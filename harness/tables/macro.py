@@ -13,9 +13,9 @@ from harness.tables.panels import (
     METHODS,
     SHORT,
     Panel,
+    deviations,
     head,
     panels,
-    protocol,
     row_order,
     setting_label,
     setting_order,
@@ -29,10 +29,12 @@ Means = Mapping[str, Mapping[tuple[str, str], Score]]
 
 def table(runs: Sequence[Run], paper: str | None = None) -> list[Table]:
     """One table for each way of running the stream that has more than one backbone."""
-    kinds: dict[str, list[Panel]] = {}
+    kinds: dict[tuple[object, ...], list[Panel]] = {}
     for panel in panels(runs):
-        kinds.setdefault(protocol(panel.first), []).append(panel)
-    return [_table(members, kind, paper) for kind, members in kinds.items() if len(members) > 1]
+        stream = panel.first.stream
+        key = (deviations(panel.first), str(stream.get("tasks")), str(stream.get("memory_from")))
+        kinds.setdefault(key, []).append(panel)
+    return [_table(members, paper) for members in kinds.values() if len(members) > 1]
 
 
 def with_overall(means: Mapping[tuple[str, str], Score]) -> dict[tuple[str, str], Score]:
@@ -64,7 +66,7 @@ def differences(
     return found
 
 
-def _table(members: Sequence[Panel], kind: str, paper: str | None) -> Table:
+def _table(members: Sequence[Panel], paper: str | None) -> Table:
     collected: dict[str, dict[tuple[str, str], dict[str, Score]]] = {}
     memories: dict[str, str] = {}
     labels: dict[tuple[str, str], str] = {("overall", m): f"Overall {m.upper()}" for m in ("tgc", "sgc")}
@@ -99,7 +101,7 @@ def _table(members: Sequence[Panel], kind: str, paper: str | None) -> Table:
         short = sorted({label for label, _ in partial})
         notes.append(f"Not run on every backbone, and left empty there: {', '.join(short)}.")
     return Table(
-        name="macro" if kind == "release order, online" else f"macro_{members[0].slug}",
+        name=f"macro_{members[0].slug}" if deviations(members[0].first) else "macro",
         title="Equal means over backbones",
         head=head(all_groups),
         columns=tuple(columns),

@@ -34,6 +34,8 @@ class Panel:
     """Memories that may be compared: one backbone, one way of running the stream."""
 
     groups: tuple[Group, ...]
+    number: int = 1
+    """Tells panels apart that have the same backbone and the same words for their stream."""
 
     @property
     def first(self) -> Run:
@@ -46,18 +48,18 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """The backbone, and the way of running where it is not the papers'."""
-        kind = protocol(self.first)
-        return self.first.backbone_label + ("" if kind == PAPERS else f", {kind}")
+        """The backbone, and what is not as in the papers."""
+        return ", ".join([self.first.backbone_label, *deviations(self.first)])
 
     @property
     def slug(self) -> str:
-        kind = protocol(self.first)
-        return slug(self.first.backbone if kind == PAPERS else f"{self.first.backbone} {kind}")
+        """A name for files, its own among the panels of a report."""
+        name = slug(" ".join([self.first.backbone, *deviations(self.first)]))
+        return name if self.number == 1 else f"{name}-{self.number}"
 
     def of(self, setting: str) -> Panel:
         """The part of the panel on one setting."""
-        return Panel(tuple(group for group in self.groups if group.first.setting == setting))
+        return Panel(tuple(group for group in self.groups if group.first.setting == setting), self.number)
 
     def label(self, group: Group) -> str:
         """A memory's label; with its variant if the setting has several variants of it."""
@@ -71,26 +73,53 @@ class Panel:
         return any(not run.finished or len(run.tasks) < most for run in group.runs)
 
 
-def protocol(run: Run) -> str:
-    """Order of the stream, online or frozen, and the window where it is not 1."""
+def deviations(run: Run) -> tuple[str, ...]:
+    """In what the stream of a run is not the papers': empty for release order, online, one task at a time."""
     stream = run.stream
-    order = str(stream.get("order") or "release")
-    freeze = stream.get("freeze_after")
-    kind = "online" if freeze is None else f"memory frozen after {freeze} tasks"
-    window = int(stream.get("window") or 1)
-    return f"{order} order, {kind}" + ("" if window == 1 else f", {window} tasks in flight")
+    order, freeze, window = (
+        stream.get("order") or "release",
+        stream.get("freeze_after"),
+        stream.get("window") or 1,
+    )
+    chosen, source = stream.get("tasks"), stream.get("memory_from")
+    return tuple(
+        words
+        for words, there in (
+            (f"{order} order", order != "release"),
+            (f"memory frozen after {freeze} tasks", freeze is not None),
+            (f"{window} tasks in flight", window != 1),
+            (f"{len(chosen or ())} chosen tasks", bool(chosen)),
+            ("memory taken from another run", bool(source)),
+        )
+        if there
+    )
 
 
-PAPERS = "release order, online"
+def protocol(run: Run) -> str:
+    """The stream of a run in words: order, online or frozen, and whatever else is not the papers'."""
+    stream = run.stream
+    words = [
+        f"{stream.get('order') or 'release'} order",
+        "online"
+        if stream.get("freeze_after") is None
+        else f"memory frozen after {stream['freeze_after']} tasks",
+    ]
+    return ", ".join(words + [word for word in deviations(run) if word not in words])
 
 
 def panels(runs: Sequence[Run]) -> list[Panel]:
     """Panels in the order of their backbones' names, the papers' protocol first."""
-    found: dict[tuple[str, bool, str], list[Group]] = {}
+    found: dict[tuple[str, tuple[str, ...], str], list[Group]] = {}
     for group in groups(runs):
-        kind = protocol(group.first)
-        found.setdefault((group.first.backbone, kind != PAPERS, kind), []).append(group)
-    return [Panel(tuple(sorted(found[key], key=row_order))) for key in sorted(found)]
+        run = group.first
+        # Two lists of chosen tasks, or two sources of a memory, are two protocols of the same words.
+        which = f"{run.stream.get('tasks') or ''} {run.stream.get('memory_from') or ''}"
+        found.setdefault((run.backbone, deviations(run), which), []).append(group)
+    made: list[Panel] = []
+    for key in sorted(found):
+        same = sum(panel.first.backbone == key[0] and deviations(panel.first) == key[1] for panel in made)
+        made.append(Panel(tuple(sorted(found[key], key=row_order)), same + 1))
+    return made
 
 
 def row_order(group: Group) -> tuple[int, str, str]:
@@ -124,12 +153,19 @@ def head(members: Sequence[Group]) -> tuple[str, ...]:
     served = _distinct([name for run in runs for name in run.served.split(", ") if name])
     backbone = "; ".join(_distinct([run.backbone_label for run in runs]))
     return (
-        f"Stream: {stream}" + (f", first {' or '.join(sorted(limits))} tasks only" if limits else ""),
+        f"Stream: {stream}{_chosen(runs)}"
+        + (f", first {' or '.join(sorted(limits))} only" if limits else ""),
         "Seeds: " + (seeds[0] if len(seeds) == 1 else "differ between rows: " + " | ".join(seeds)),
         f"Backbone: {backbone}, served as {', '.join(served) or 'not recorded'}",
         f"Judge: {'; '.join(_distinct([run.meta.get('judge') or 'not recorded' for run in runs]))}",
         f"Tokenizer: {'; '.join(_distinct([run.meta.get('tokenizer') or 'not recorded' for run in runs]))}",
     )
+
+
+def _chosen(runs: Sequence[Run]) -> str:
+    """The numbers of chosen tasks, where they are few and the same for all."""
+    lists = _distinct([", ".join(str(number) for number in run.stream.get("tasks") or ()) for run in runs])
+    return f" ({lists[0]})" if len(lists) == 1 and 0 < len(lists[0]) <= 60 else ""
 
 
 def warnings(members: Sequence[Group]) -> tuple[str, ...]:

@@ -168,6 +168,28 @@ def test_frozen_and_online_runs_do_not_share_a_table(tmp_path: Path) -> None:
     assert len({table.name for table in made}) == 2
 
 
+def test_chosen_tasks_are_named_and_kept_apart_from_whole_settings(tmp_path: Path) -> None:
+    make_run(tmp_path, [score(1), score(2)])
+    for place, chosen in enumerate(([3, 7], [4, 8])):
+        stream = {"order": "release", "retries": 1, "tasks": chosen, "retry_failed": False}
+        make_run(tmp_path, [score(3), score(4)], variant=f"tasks-{place}", stream=stream)
+    made = main.table(runs(tmp_path))
+    assert [table.name for table in made] == [
+        "main_deepseek-v3-2",
+        "main_deepseek-v3-2-2-chosen-tasks",
+        "main_deepseek-v3-2-2-chosen-tasks-2",
+    ]
+    assert made[1].head[0] == "Stream: release order, online, 2 chosen tasks (3, 7)"
+
+
+def test_a_memory_from_another_run_is_said_without_its_path(tmp_path: Path) -> None:
+    stream = {"order": "release", "freeze_after": 0, "memory_from": "/home/someone/run"}
+    make_run(tmp_path, [score(1)], stream=stream)
+    (table,) = main.table(runs(tmp_path))
+    assert "frozen after 0 tasks, memory taken from another run" in table.head[0]
+    assert not any("someone" in line for line in (*table.head, *table.notes, table.name))
+
+
 def test_variants_of_one_memory_are_told_apart(tmp_path: Path) -> None:
     make_run(tmp_path, [score(1)], memory="flat", variant="default-1")
     make_run(tmp_path, [score(2)], memory="flat", variant="k10-2")

@@ -189,10 +189,11 @@ class Archive:
 
     def drawing(self) -> Graph:
         """States as nodes, operations as nodes on the way between them, linked to their capabilities."""
-        nodes = [Node(state.id, "state", state.text) for state in self.graph.states.values()]
+        states = sorted(self.graph.states.items())
+        nodes = [Node(id, "state", state.text) for id, state in states]
         edges: list[Edge] = []
         used: set[str] = set()
-        for operation in self.graph.operations.values():
+        for _, operation in sorted(self.graph.operations.items()):
             nodes.append(Node(operation.id, "operation", operation.description, _about(operation)))
             edges.append(Edge(operation.source, operation.id, "from"))
             edges.append(Edge(operation.id, operation.target, "to"))
@@ -202,8 +203,8 @@ class Archive:
                     used.add(id)
         store = self.capabilities
         nodes += [Node(id, "api", api.summary) for id, api in store.apis.items() if id in used]
-        nodes += [Node(id, "code", code.summary) for id, code in store.codes.items()]
-        nodes += [Node(id, "role", role.domain) for id, role in store.roles.items()]
+        nodes += [Node(id, "code", code.summary) for id, code in sorted(store.codes.items())]
+        nodes += [Node(id, "role", role.domain) for id, role in sorted(store.roles.items())]
         return Graph(nodes, edges)
 
 

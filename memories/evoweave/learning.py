@@ -35,6 +35,9 @@ from memories.evoweave.stored_code import validated
 from memories.index import VectorIndex
 from memories.prompting import ask, verdict_text
 
+STORED_CODE = 20
+"""Stored functions and macros that the reflector is shown, the latest [ours]."""
+
 
 @dataclass(frozen=True)
 class Learner:
@@ -148,13 +151,12 @@ def _vocabulary(learner: Learner, instruction: str) -> str:
     parts = ["States in use:", *(lines or ["none yet"])]
     if descriptions:
         parts += ["Descriptions in use:", *descriptions]
-    if learner.capabilities.codes:
-        parts += [
-            "Stored code:",
-            *(f"{c.id}: {c.summary}" for c in list(learner.capabilities.codes.values())[-20:]),
-        ]
+    codes = sorted(learner.capabilities.codes.values(), key=lambda code: (code.tasks[-1:], code.id))
+    if codes:
+        parts += ["Stored code:", *(f"{code.id}: {code.summary}" for code in codes[-STORED_CODE:])]
     if learner.capabilities.roles:
-        parts += ["Domains in use:", ", ".join(role.domain for role in learner.capabilities.roles.values())]
+        domains = sorted(role.domain for role in learner.capabilities.roles.values())
+        parts += ["Domains in use:", ", ".join(domains)]
     return "\n".join(parts)
 
 

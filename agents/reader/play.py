@@ -29,6 +29,8 @@ def play(view: View, rng: random.Random) -> Choice:
     player = Player(view, lessons, rng)
     if "mbiguous request" in view.latest and _OPTION.search(view.latest):
         return disambiguate(view)
+    if _wanders(view):
+        return repeat_procedure(player) or try_something(player)
     choice = pursue(player)
     if choice and not (view.failed(choice.action, 2) or _repeats(view, choice.action)):
         return choice
@@ -88,3 +90,9 @@ def _repeats(view: View, action: str) -> bool:
     """Whether an action was just sent so often that sending it again will not help (waiting may)."""
     recent = [turn.action for turn in view.turns[-4:]]
     return not action.startswith("wait") and recent.count(action) >= 3
+
+
+def _wanders(view: View) -> bool:
+    """Whether the last turns only went to and fro between two places."""
+    recent = [turn.action for turn in view.turns[-6:] if turn.action != "look around"]
+    return len(recent) > 4 and len(set(recent)) <= 2 and all(action.startswith("go ") for action in recent)

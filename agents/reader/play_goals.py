@@ -31,8 +31,8 @@ def find_and_move(p: Player, asked: re.Match[str]) -> Choice | None:
     """find a(n) KIND. First, focus on the thing. Then, move it to the BOX in the ROOM."""
     kind, box, room = asked.groups()
     done = p.focused()
-    wanted = _same(done[0]) if done else of_kind(kind, p)
-    why = f"The task asks for a {kind}."
+    wanted = _same(p, done[0]) if done else of_kind(kind, p)
+    why = f"The task asks for {'an' if kind[0] in 'aeiou' else 'a'} {kind}."
     name = done[0] if done else ""
     return p.first(
         [
@@ -62,10 +62,14 @@ def _organic(name: str) -> bool:
     return bool(set(words(name)) & {"apple", "banana", "orange", "potato", "box", "agent", "dead", "fruit"})
 
 
-def _same(name: str) -> Match:
-    """Matches the thing focused on, whose name may have lost or won an adjective since."""
-    core = set(words(name.split(" in ")[0]))
-    return lambda item: bool(core) and (core <= set(words(item.name)) or set(words(item.name)) == core)
+def _same(p: Player, name: str) -> Match:
+    """Matches the thing focused on, which may have lost or won an adjective or gone by another name since."""
+    names = [set(words(name.split(" in ")[0]))]
+    for turn in p.view.did(rf"^pick up {re.escape(name)}"):
+        names += [
+            set(words(taken)) for taken in re.findall(r"You move the (.+?) to the inv", turn.observation)
+        ]
+    return lambda item: any(core <= set(words(item.name)) for core in names if core)
 
 
 def _held(p: Player, wanted: Match, name: str) -> str:
@@ -154,12 +158,15 @@ def _mix_paint(p: Player, colour: str, parts: tuple[str, ...]) -> Choice | None:
     both = [i for i in p.view.here if first in i.contents and second in i.contents]
     if both:
         return Choice(f"mix {p.refer(both[0])}", why)
-    found = p.find(lambda item: first in item.contents, why, "art studio")
-    if isinstance(found, Choice):
-        return found
-    other = p.find(lambda item: second in item.contents, why)
-    if isinstance(other, Choice):
-        return p.first([lambda: p.carry(lambda item: first in item.contents, why), lambda: other])
+    pair: list[Item] = []
+    for part in (first, second):
+        found = p.find(lambda item, part=part: part in item.contents, why, "art studio")  # type: ignore[misc]
+        if isinstance(found, Choice):
+            leaving = found.action.startswith(("go ", "open door"))
+            have = lambda item: first in item.contents  # noqa: E731
+            return (p.carry(have, why) if pair and leaving else None) or found
+        pair.append(found)
+    found, other = pair
     for action in (
         f"pour {p.refer(found)} in {p.refer(other)}",
         f"pour {p.refer(other)} in {p.refer(found)}",
@@ -243,7 +250,7 @@ GOALS: list[tuple[re.Pattern[str], Goal]] = [
         (r"create the substance '([^']+)'", chemistry),
         (r"\b(boil|melt|freeze|change the state of matter of) ([\w ]+?)\.", change_state),
         (r"grow an? ([\w ]+?)(?: plant from seed)?\.", grow),
-        (r"focus on the ([\w ]+?)[.,]", plain_focus),
+        (r"(?:^|[.] )(?:First, |Next, |When you are done, )?focus on the ([\w ]+?)[.,]", plain_focus),
     )
 ]
 

@@ -90,23 +90,26 @@ class Player:
     def find(self, wanted: Match, why: str, near: str = "") -> Item | Choice:
         """Have something in reach: the item, or the next action towards it.
 
-        Looks at what is in view, walks to where it was seen, then searches: first the place `near`, then where
-        memory has seen it, then the places and containers not looked into yet. Raises Stuck at the end.
+        Looks at what is in view and walks to where it was seen; `near` is where the task says it is, and comes
+        before all others. Then it searches: first where memory has seen such a thing, then the places and
+        containers not looked into yet. Raises Stuck at the end.
         """
         looked = self.look(why)
-        if looked and not any(wanted(item) for item in self.view.carried):
+        if looked and not self.holds(wanted):
             return looked
-        for item in self.view.here:
-            if wanted(item):
-                return item
-        for place, room in self.view.rooms.items():
-            if any(wanted(item) for item in room.items):
-                choice = self.go_to(place, why)
+        held = self.holds(wanted)
+        if held:
+            return held
+        order = [near, self.view.place, *self.view.rooms] if near else [self.view.place, *self.view.rooms]
+        for place in order:
+            if place == near and near not in self.view.rooms:
+                choice = self.go_to(near, why)
                 if choice:
                     return choice
-        if near and near not in self.view.rooms:
-            choice = self.go_to(near, why)
-            if choice:
+            found = next((item for item in self.view.rooms.get(place, Room("")).items if wanted(item)), None)
+            if found and place == self.view.place:
+                return found
+            if found and (choice := self.go_to(place, why)):
                 return choice
         if near == self.view.place and (choice := self.unpack(why)):
             return choice

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from agents.base import Message
 from agents.prompts import blocks
 from agents.reader.scene import Item, Room, carried_in, room_in
+from agents.reader.words import words
 
 _ACTION = re.compile(r"^Action: (.*)$", re.MULTILINE)
 _TOOL = re.compile(r"^Tool: (.*)$", re.MULTILINE)
@@ -110,23 +111,31 @@ class View:
             return
         moved = _MOVED.search(turn.observation)
         if moved:
-            self._carry(turn.action, moved[2])
+            self._carry(turn.action, *moved.groups())
         door = re.match(r"open (?:the )?door to (?:the )?(.+)", turn.action)
         if door and "open" in turn.observation:
             self.room.doors[door[1].strip()] = True
-        elif turn.action.startswith(("open ", "pour ", "mix ", "activate ", "wait", "connect ")):
+        elif turn.action.startswith(("open ", "pour ", "mix ", "activate ", "wait")):
             self.unseen = True
 
-    def _carry(self, action: str, target: str) -> None:
+    def _carry(self, action: str, seen_name: str, target: str) -> None:
         taken = re.match(r"(?:pick up|take|get) (.+)", action)
         moved = re.match(r"(?:move|put|place) (.+?) (?:to|in|into|on) (.+)", action)
-        name = (taken or moved or [action, action])[1].split(" in ")[0]
+        called = (taken or moved or [action, action])[1].split(" in ")[0]
+        name, _, held = called.partition(" containing ")
+        contents = tuple(held.split(" and ")) if held else ()
+
+        def meant(item: Item) -> bool:
+            return item.name == name and (not contents or set(contents) == set(item.contents))
+
         if target == "inventory":
-            self.carried.append(Item(name))
+            # The world may know a thing by another name than the one it was seen under.
+            same = set(words(name)) & set(words(seen_name))
+            self.carried.append(Item(name if same else seen_name, contents=contents))
             if self.place in self.rooms:
-                self.room.items = [item for item in self.room.items if item.name != name]
+                self.room.items = [item for item in self.room.items if not meant(item)]
         else:
-            self.carried = [item for item in self.carried if item.name != name]
+            self.carried = [item for item in self.carried if not meant(item)]
 
 
 def view_of(messages: Iterable[Message]) -> View:

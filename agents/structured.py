@@ -198,6 +198,7 @@ def _fields(schema: Schema, defs: Schema, indent: str, path: tuple[str, ...]) ->
         optional = "" if name in required else " (optional)"
         description = str(field.get("description", "")).strip()
         about = f" {' '.join(description.split())}" if description else ""
+        about = f"{about}." if about and not about.endswith((".", "!", "?")) else about
         lines = list(_fields(inner, defs, indent + "  ", inner_path)) if inner else []
         heading = " Fields of each:" if "each an object" in kind else " Fields:"
         yield f"{indent}- {json.dumps(name)}{optional}: {kind}.{about}{heading if lines else ''}"

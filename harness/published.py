@@ -38,6 +38,11 @@ class Value:
     sd: float | None
 
 
+def columns() -> frozenset[tuple[str, str]]:
+    """(setting, metric) of every column of the papers' main tables."""
+    return frozenset((value.setting, value.metric) for value in main_values("evoweave"))
+
+
 def setting_of(paper: str, setting: str) -> str:
     """The name in the paper's files of the tasks that a setting stands for."""
     return "scienceworld" if (paper, setting) == ("strata", "scienceworld_strata23") else setting

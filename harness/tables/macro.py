@@ -15,6 +15,7 @@ from harness.tables.panels import (
     Panel,
     deviations,
     head,
+    headline,
     panels,
     row_order,
     setting_label,
@@ -76,7 +77,7 @@ def _table(members: Sequence[Panel], paper: str | None) -> Table:
         panel = next(panel for panel in members if group in panel.groups)
         label, run = panel.label(group), group.first
         memories[label] = run.memory
-        for metric in run.metrics:
+        for metric in headline(run):
             key = (run.setting, metric.name)
             labels[key] = f"{SHORT.get(run.setting, setting_label(run.setting))} {metric_label(metric)}"
             entry = score(group, metric, clamp=is_clamped(run.setting, paper))

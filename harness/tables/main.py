@@ -8,7 +8,7 @@ from envs.base import Metric
 from harness.load import Run
 from harness.metrics import Group, is_clamped, metric_label, score
 from harness.tables.base import FEWER_TASKS, Cell, Column, Table, legend, rank_columns
-from harness.tables.panels import SHORT, Panel, head, panels, setting_label, warnings
+from harness.tables.panels import SHORT, Panel, head, headline, panels, setting_label, warnings
 
 ORDER = 10
 
@@ -34,7 +34,7 @@ def _table(panel: Panel, paper: str | None) -> Table:
         part = panel.of(setting)
         failures = any(group.failed for group in part.groups)
         place = f"{SHORT.get(setting, setting_label(setting))} " if several else ""
-        for metric in part.first.metrics:
+        for metric in headline(part.first):
             columns += _metric_columns(metric, setting, place, failures)
         columns += [
             Column(f"{setting}_tasks", f"{place}tasks"),
@@ -63,7 +63,7 @@ def _metric_columns(metric: Metric, setting: str, place: str, failures: bool) ->
 
 
 def _cells(part: Panel, group: Group | None, failures: bool, clamp: bool) -> list[Cell]:
-    metrics = part.first.metrics
+    metrics = headline(part.first)
     if group is None:
         return [Cell()] * (len(metrics) * (2 if failures else 1) + 3)
     ranked = not part.unequal(group)

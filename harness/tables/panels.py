@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from envs.base import Metric
+from harness import published
 from harness.load import Run
 from harness.metrics import Group, groups
 
@@ -122,6 +124,15 @@ def panels(runs: Sequence[Run]) -> list[Panel]:
     return made
 
 
+def headline(run: Run) -> tuple[Metric, ...]:
+    """The metrics that the papers' main tables show for a setting; for others the first alone."""
+    there = published.setting_of("strata", run.setting)
+    return (
+        tuple(metric for metric in run.metrics if (there, metric.name) in published.columns())
+        or run.metrics[:1]
+    )
+
+
 def row_order(group: Group) -> tuple[int, str, str]:
     """Sort key of rows: the papers' order, then by name and variant."""
     name = group.first.memory
@@ -147,14 +158,19 @@ def slug(text: str) -> str:
 def head(members: Sequence[Group]) -> tuple[str, ...]:
     """The lines at the head of a table: protocol, seeds, backbone as served, judge, tokenizer."""
     runs = [run for group in members for run in group.runs]
-    limits = {str(run.stream.get("limit")) for run in runs if run.stream.get("limit")}
+    limits = _distinct([f"first {n} only" if (n := run.stream.get("limit")) else "all" for run in runs])
+    limited = (
+        ""
+        if limits == ["all"]
+        else f", {limits[0] if len(limits) == 1 else 'differing: ' + ' | '.join(limits)}"
+    )
     stream = "; ".join(_distinct([protocol(run) for run in runs]))
     seeds = _distinct([", ".join(str(seed) for seed in group.seeds) for group in members])
     served = _distinct([name for run in runs for name in run.served.split(", ") if name])
     backbone = "; ".join(_distinct([run.backbone_label for run in runs]))
     return (
-        f"Stream: {stream}{_chosen(runs)}"
-        + (f", first {' or '.join(sorted(limits))} only" if limits else ""),
+        f"Stream: {stream}{_chosen(runs)}{limited}",
+        +(f", first {' or '.join(sorted(limits))} only" if limits else ""),
         "Seeds: " + (seeds[0] if len(seeds) == 1 else "differ between rows: " + " | ".join(seeds)),
         f"Backbone: {backbone}, served as {', '.join(served) or 'not recorded'}",
         f"Judge: {'; '.join(_distinct([run.meta.get('judge') or 'not recorded' for run in runs]))}",

@@ -17,6 +17,7 @@ from harness.tables import (
     names,
     paired,
     published,
+    scores,
     stream,
     tables,
 )
@@ -444,3 +445,20 @@ def test_a_report_of_runs_without_a_task_is_no_error(tmp_path: Path) -> None:
     make_run(tmp_path, [], total=3, categories={"a": "A"})
     for paper in (None, "evoweave", "strata"):
         assert tables(runs(tmp_path), paper)
+
+
+def test_further_scores_have_a_table_of_their_own(tmp_path: Path) -> None:
+    clamped = {"name": "score_clamped", "value": "clamped", "how": "mean", "label": "Score, at least 0"}
+    raw = {"name": "score", "value": "raw", "how": "mean", "label": "Score"}
+    rows = [
+        Row({"success": 0.0, "raw": -100.0, "clamped": 0.0}),
+        Row({"success": 0.0, "raw": 50.0, "clamped": 50.0}),
+    ]
+    make_run(tmp_path, rows, metrics=(raw, clamped))
+    found = runs(tmp_path)
+    (table,) = main.table(found)
+    assert [entry.key for entry in table.columns][:2] == ["memory", "scienceworld_score"]
+    assert "score_clamped" not in " ".join(entry.key for entry in table.columns)
+    (whole,) = scores.table(found)
+    assert values(whole, "score") == [-25.0]
+    assert values(whole, "score_clamped") == [25.0]

@@ -159,18 +159,13 @@ def head(members: Sequence[Group]) -> tuple[str, ...]:
     """The lines at the head of a table: protocol, seeds, backbone as served, judge, tokenizer."""
     runs = [run for group in members for run in group.runs]
     limits = _distinct([f"first {n} only" if (n := run.stream.get("limit")) else "all" for run in runs])
-    limited = (
-        ""
-        if limits == ["all"]
-        else f", {limits[0] if len(limits) == 1 else 'differing: ' + ' | '.join(limits)}"
-    )
+    limited = "" if limits == ["all"] else f", {' or '.join(limits)}"
     stream = "; ".join(_distinct([protocol(run) for run in runs]))
     seeds = _distinct([", ".join(str(seed) for seed in group.seeds) for group in members])
     served = _distinct([name for run in runs for name in run.served.split(", ") if name])
     backbone = "; ".join(_distinct([run.backbone_label for run in runs]))
     return (
         f"Stream: {stream}{_chosen(runs)}{limited}",
-        +(f", first {' or '.join(sorted(limits))} only" if limits else ""),
         "Seeds: " + (seeds[0] if len(seeds) == 1 else "differ between rows: " + " | ".join(seeds)),
         f"Backbone: {backbone}, served as {', '.join(served) or 'not recorded'}",
         f"Judge: {'; '.join(_distinct([run.meta.get('judge') or 'not recorded' for run in runs]))}",

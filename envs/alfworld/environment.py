@@ -116,6 +116,11 @@ class AlfWorld:
         """Seconds spent inside TextWorld so far; the rest of a call's time is ours."""
         return self._engine.seconds
 
+    @property
+    def pid(self) -> int | None:
+        """Process id of the engine, if it runs."""
+        return self._engine.pid
+
     def close(self) -> None:
         """End the worker process. Idempotent."""
         if self._world is not None:

@@ -47,7 +47,7 @@ def plan(prompt: Prompt, rng: random.Random) -> PlanReply:
         found.append(Phrase("go to", "go to {place}", (("place", "place", where[1] if where else ""),)))
     for clause in _CLAUSE.split(_TASK_IS.sub("", task)):
         words = _TASK_IS.sub("", clause.strip()).split()
-        if words and words[0].lower() in _VERBS and len(words) <= 14:
+        if words[:2] != ["take", "actions"] and words and words[0].lower() in _VERBS and len(words) <= 14:
             each = phrase(" ".join(words))
             if each and each.description not in {known.description for known in found}:
                 found.append(each)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from agents.tokens import count, head
 from memories.evoweave.capabilities import Card
-from memories.evoweave.contracts import Operation, Predicates, State
+from memories.evoweave.contracts import PLACEHOLDER, Operation, Predicates, State
 from memories.evoweave.plan import Plan
 from memories.evoweave.retrieval import Retrieval
 
@@ -102,7 +102,7 @@ def retrieval_text(
     parts = ["Plan:\n" + plan_text(found.plan, bindings)]
     if shown:
         parts.append("Operations:\n" + "\n".join(card(operations[id], states, end_states) for id in shown))
-    parts.append(_matches(found, set(shown)))
+    parts.append(_matches(found, set(shown), bindings))
     if found.connections:
         parts.append(relations(found))
     if not shown:
@@ -110,13 +110,15 @@ def retrieval_text(
     return "\n\n".join([INTRODUCTION, *(part for part in parts if part)])
 
 
-def _matches(found: Retrieval, shown: set[str]) -> str:
+def _matches(found: Retrieval, shown: set[str], bindings: Mapping[str, str]) -> str:
+    """The operation of each step, the step in the words of this task."""
     lines = []
     for step in found.plan.steps:
         best = found.assignment.chosen.get(step.id)
         others = [id for id, _ in found.candidates.get(step.id, ()) if id != best and id in shown]
         if best in shown:
-            lines.append(f"{step.id}: {best}" + (f" (or {', '.join(others)})" if others else ""))
+            words = PLACEHOLDER.sub(lambda m: bindings.get(m[1]) or m[0], step.description)
+            lines.append(f"{best}: {step.id}, {words}" + (f" (or {', '.join(others)})" if others else ""))
     return "Matches of plan steps:\n" + "\n".join(lines) if lines else ""
 
 

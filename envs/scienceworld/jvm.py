@@ -10,9 +10,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
+import select
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,9 @@ OPTIONS = (
     "-Dfile.encoding=UTF-8",
 )
 """Options that make the simulator deterministic, the same for every user [ours]."""
+START = 120.0
+"""Seconds a JVM may take to start, 2 to 4 on a free core [ours]."""
+_GREETING = re.compile(rb"^(\d+)\r?\n(\S+)\r?\n", re.MULTILINE)
 _FOREIGN = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH")
 VERSION = "1.2.3"
 """The simulator that the manifest was recorded from."""
@@ -72,8 +78,11 @@ def jar() -> Path:
 class Simulator:
     """A JVM that runs the simulator. Any call may raise EnvironmentFailed; the JVM is then dead."""
 
-    def __init__(self, watchdog: float) -> None:
-        """Start it (about 2 s on a free core). `watchdog`: seconds a single call may take."""
+    def __init__(self, watchdog: float, options: Sequence[str] = ()) -> None:
+        """Start it (about 2 s on a free core).
+
+        watchdog: seconds a single call may take. options: JVM options after OPTIONS.
+        """
         from py4j.java_gateway import GatewayParameters, JavaGateway, find_jar_path
 
         self.watchdog = watchdog
@@ -81,7 +90,7 @@ class Simulator:
         classpath = os.pathsep.join((find_jar_path(), str(jar())))
         gateway = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")
         self._child = Child(
-            [str(java()), *OPTIONS, "-classpath", classpath, *gateway],
+            [str(java()), *OPTIONS, *options, "-classpath", classpath, *gateway],
             env={name: value for name, value in os.environ.items() if name not in _FOREIGN},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -93,13 +102,16 @@ class Simulator:
             _quieten_py4j()
             self._gateway = JavaGateway(
                 gateway_parameters=GatewayParameters(
-                    port=port, auth_token=token, read_timeout=watchdog, enable_memory_management=False
+                    port=port, auth_token=token, read_timeout=START, enable_memory_management=False
                 )
             )
             jvm = self._gateway.jvm
             # The simulator prints as it goes; nobody would drain the pipe, and a full one hangs it.
             jvm.java.lang.System.setOut(jvm.java.io.PrintStream(jvm.java.io.OutputStream.nullOutputStream()))
             self._interface = jvm.scienceworld.runtime.pythonapi.PythonInterface()
+            # Starting may take longer than a call; connections opened from here on keep the call's limit.
+            self._gateway.gateway_parameters.read_timeout = watchdog
+            self._gateway.close()
         except Exception as error:
             said = self._said()
             self.close()
@@ -144,17 +156,20 @@ class Simulator:
         self._complaints.close()
 
     def _greeting(self) -> tuple[int, str]:
-        """The port and token that the gateway prints when it listens."""
-        import select
-
+        """The port and token that the gateway prints when it listens; warnings of the JVM may precede them."""
         out = self._child.stdout
         assert out is not None
-        if not select.select([out], [], [], max(self.watchdog, 60.0))[0]:
-            raise EnvironmentFailed("it printed no port")
-        port = out.readline().strip()
-        if not port.isdigit():
-            raise EnvironmentFailed(f"it printed {port.decode(errors='replace')!r} instead of a port")
-        return int(port), out.readline().strip().decode()
+        printed = b""
+        deadline = time.monotonic() + START
+        while (found := _GREETING.search(printed)) is None:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([out], [], [], left)[0]:
+                raise EnvironmentFailed(f"no port after {START:g} s")
+            more = os.read(out.fileno(), 4096)
+            if not more:
+                raise EnvironmentFailed(f"it ended and printed {printed.decode(errors='replace')!r}")
+            printed += more
+        return int(found[1]), found[2].decode()
 
     def _said(self) -> str:
         """The end of what the JVM wrote to its standard error."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from envs.base import SetupError
+
 FOLDER = Path(__file__).parents[1] / "results" / "paper"
 PAPERS = ("evoweave", "strata")
 LABELS = {"evoweave": "EvoWeave", "strata": "STRATA"}
@@ -16,6 +18,18 @@ SEEDS_NOTE = {
     "evoweave": "The paper does not state its seeds; 5 is inferred from its fractions.",
     "strata": "The paper has 3 seeds.",
 }
+COLUMNS = frozenset(
+    {
+        ("appworld_test_normal", "tgc"),
+        ("appworld_test_normal", "sgc"),
+        ("appworld_test_challenge", "tgc"),
+        ("appworld_test_challenge", "sgc"),
+        ("webarena", "success_rate"),
+        ("alfworld", "success_rate"),
+        ("scienceworld", "score"),
+    }
+)
+"""(setting, metric) of the columns of both papers' main tables."""
 _TASKS = {
     "appworld_test_normal": 168,
     "appworld_test_challenge": 417,
@@ -36,11 +50,6 @@ class Value:
     metric: str
     mean: float
     sd: float | None
-
-
-def columns() -> frozenset[tuple[str, str]]:
-    """(setting, metric) of every column of the papers' main tables."""
-    return frozenset((value.setting, value.metric) for value in main_values("evoweave"))
 
 
 def setting_of(paper: str, setting: str) -> str:
@@ -77,6 +86,10 @@ def main_values(paper: str) -> tuple[Value, ...]:
 
 @lru_cache(maxsize=16)
 def read(name: str) -> tuple[dict[str, str], ...]:
-    """The rows of one file of results/paper."""
+    """The rows of one file of results/paper. Raises SetupError if it is not there."""
+    if not (FOLDER / name).is_file():
+        raise SetupError(
+            f"the published values are missing: there is no {name} in {FOLDER}. Use a checkout of the repository."
+        )
     with (FOLDER / name).open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file))

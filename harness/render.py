@@ -43,23 +43,53 @@ def clean(text: str) -> str:
     return _CONTROL.sub("�", " ".join(text.split("\n")).replace("\t", " "))
 
 
-def terminal(table: Table) -> RenderableType:
-    """For rich: best bold, second underlined, no markup read from any text."""
+def terminal(table: Table, width: int = 1000) -> RenderableType:
+    """For rich: best bold, second underlined, no markup read from any text.
+
+    Columns that do not fit `width` characters go on under the first ones, the first column repeated.
+    """
     from rich import box
     from rich.console import Group
     from rich.padding import Padding
     from rich.table import Table as Grid
     from rich.text import Text
 
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for place, column in enumerate(table.columns):
-        grid.add_column(Text(clean(column.heading)), justify=_side(table, place), overflow="fold")  # type: ignore[arg-type]
-    for row in table.rows:
-        # A style of the whole Text would underline the padding too.
-        grid.add_row(*(Text().append(clean(cell.shown), _style(cell)).append(_marks(cell)) for cell in row))
-    lines = [Text(clean(line), style="dim") for line in (*table.head, *table.notes)]
-    return Group(Text(clean(table.title), style="bold"), *lines[: len(table.head)], grid,
-                 *(Padding(line, (0, 0, 0, 2)) for line in lines[len(table.head) :]))  # fmt: skip
+    widths = [_width(table, place) for place in range(len(table.columns))]
+    grids = []
+    for places in _blocks(widths, width):
+        grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+        for place in places:
+            heading = Text(clean(table.columns[place].heading))
+            grid.add_column(heading, justify=_side(table, place), width=widths[place], overflow="fold")  # type: ignore[arg-type]
+        for row in table.rows:
+            # A style of the whole Text would underline the padding too.
+            cells = [row[place] for place in places]
+            grid.add_row(
+                *(Text().append(clean(cell.shown), _style(cell)).append(_marks(cell)) for cell in cells)
+            )
+        grids.append(grid)
+    head = [Text(clean(line), style="dim") for line in table.head]
+    notes = [Padding(Text(clean(line), style="dim"), (0, 0, 0, 2)) for line in table.notes]
+    return Group(Text(clean(table.title), style="bold"), *head, *grids, *notes)
+
+
+def _width(table: Table, place: int) -> int:
+    """Characters that a column needs: its longest entry, or the longest word of its heading."""
+    words = clean(table.columns[place].heading).split() or [""]
+    entries = [clean(row[place].shown) + _marks(row[place]) for row in table.rows]
+    return min(60, max(map(len, words + entries)))
+
+
+def _blocks(widths: list[int], width: int) -> list[list[int]]:
+    """Columns in blocks that fit, each beginning with the first column."""
+    blocks, used = [[0]], widths[0] + 3
+    for place in range(1, len(widths)):
+        if used + widths[place] + 3 > width and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = widths[0] + 3
+        blocks[-1].append(place)
+        used += widths[place] + 3
+    return blocks
 
 
 def text(table: Table) -> str:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the report; print the main table and where everything is. Exit code 1 for a user's error."""
     options = parser().parse_args(arguments)
+    from envs.base import SetupError
     from harness.load import NoRuns
 
     try:
         report(options.folder, options.out, options.paper, options.setting)
-    except NoRuns as error:
+    except (NoRuns, SetupError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except OSError as error:
@@ -128,7 +129,7 @@ def _print(tables: Sequence[Table], files: Sequence[Path], figures: Sequence[Pat
     for table in leading:
         # A pipe or file gets the plain form: no colours, no wrapping.
         if console.is_terminal:
-            console.print(terminal(table))
+            console.print(terminal(table, console.width))
         else:
             print(text(table))
     shown = {table.name for table in leading if table.name.startswith("main_")}

@@ -128,7 +128,7 @@ def headline(run: Run) -> tuple[Metric, ...]:
     """The metrics that the papers' main tables show for a setting; for others the first alone."""
     there = published.setting_of("strata", run.setting)
     return (
-        tuple(metric for metric in run.metrics if (there, metric.name) in published.columns())
+        tuple(metric for metric in run.metrics if (there, metric.name) in published.COLUMNS)
         or run.metrics[:1]
     )
 

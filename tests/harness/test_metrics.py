@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.base import Metric
+from envs.base import Metric, SetupError
 from harness import published
 from harness.load import runs
 from harness.metrics import Outcome, Score, groups, macro, outcomes, overall, reduce, score
@@ -118,3 +118,17 @@ def test_variants_and_backbones_are_not_mixed(tmp_path: Path) -> None:
         for seed in (0, 1):
             make_run(tmp_path, [scored(1)], variant=variant, seed=seed)
     assert [len(group.runs) for group in groups(runs(tmp_path))] == [2, 2]
+
+
+def test_the_papers_columns_are_those_of_their_files() -> None:
+    for paper in published.PAPERS:
+        assert {(value.setting, value.metric) for value in published.main_values(paper)} <= published.COLUMNS
+    evoweave = published.main_values("evoweave")
+    assert {(value.setting, value.metric) for value in evoweave} == published.COLUMNS
+    assert len(evoweave) == 8 * 3 * 7
+
+
+def test_missing_published_values_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    with pytest.raises(SetupError, match=r"absent\.csv"):
+        published.read("absent.csv")

@@ -62,6 +62,19 @@ def test_terminal_sets_bold_and_underline() -> None:
     assert re.search(r"\x1b\[4m0\.50", printed)
 
 
+def test_terminal_puts_columns_that_do_not_fit_under_the_first_ones() -> None:
+    columns = (Column("memory", "Memory"), *(Column(f"c{n}", f"Column {n}") for n in range(6)))
+    row = (Cell("flat"), *(Cell(value=float(n), sd=1.0) for n in range(6)))
+    from rich.console import Console
+
+    console = Console(width=40, record=True, file=io.StringIO())
+    console.print(terminal(Table("t", "T", (), columns, (row,)), 40))
+    lines = [line.split() for line in console.export_text().splitlines() if line.strip().startswith("flat")]
+    assert all(line[0] == "flat" for line in lines)
+    assert [entry for line in lines for entry in line[1::3]] == [f"{n}.00" for n in range(6)]
+    assert len(lines) == 3  # 4 and 11 characters with 3 between: two numbers in 40
+
+
 def test_csv_holds_unrounded_numbers_spread_and_marks() -> None:
     lines = csv_text(_table('a,b "c"')).splitlines()
     assert [line[0] for line in lines[:3]] == ["#", "#", "#"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from agents.reader.lessons import Lessons
 from agents.reader.scene import Item, Room
 from agents.reader.view import View
-from agents.reader.words import STORES, content_words, words
+from agents.reader.words import STORES, words
 
 Match = Callable[[Item], bool]
 
@@ -42,6 +42,8 @@ class Player:
     def __init__(self, view: View, lessons: Lessons, rng: random.Random) -> None:
         self.view, self.lessons = view, lessons
         self._salt = rng.random()
+        self.promising = _fetched_at(lessons, view.task)
+        """Places where earlier tasks of this kind found what they needed."""
 
     def tie(self, name: str) -> float:
         """A number in 0..1 that settles ties: the same for a name all through an episode."""
@@ -65,7 +67,7 @@ class Player:
         return Choice("look around", why) if self.view.unseen else None
 
     def walk(self, neighbour: str, why: str) -> Choice:
-        if not self.view.room.doors.get(neighbour, not self.view.room.doors):
+        if not self.view.passable(neighbour) and not self.view.failed(f"open door to {neighbour}"):
             return Choice(f"open door to {neighbour}", why)
         return Choice(f"go to {neighbour}", why)
 
@@ -113,21 +115,21 @@ class Player:
                 return choice
         if near == self.view.place and (choice := self.unpack(why)):
             return choice
-        remembered = [
+        remembered = {
             place
             for place, room in self.lessons.rooms.items()
             if place not in self.view.rooms and any(wanted(item) for item in room.items)
-        ]
-        for place in remembered:
-            path = self.path(lambda room, place=place: room == place)  # type: ignore[misc]
-            if path:
-                return self.walk(path[0], f"{why} Earlier it was in the {place}.")
+        }
+        path = self.path(lambda room: room in remembered)
+        if path:
+            return self.walk(path[0], f"{why} In an earlier task it was in the {path[-1]}.")
         return self.explore(why)
 
     def explore(self, why: str, place: str = "") -> Choice:
         """See a place or a container not seen yet. Raises Stuck if none is left.
 
-        Places that the memory or the task names come first, then the nearest; ties are broken by chance.
+        Places that the task names come first, then those where earlier tasks of this kind found what they
+        needed, then the nearest; ties are broken by chance.
         """
         looked = self.look(why)
         if looked:
@@ -137,7 +139,7 @@ class Player:
             path = self.path(lambda room, target=target: room == target)  # type: ignore[misc]
             if path:
                 named_in = f" {target} " in f" {' '.join(words(self.view.task))} "
-                ways.append(((-named_in, -self.lessons.mentions(target), len(path), self.tie(target)), path))
+                ways.append(((-named_in, -(target in self.promising), len(path), self.tie(target)), path))
         if ways:
             return self.walk(min(ways)[1][0], f"{why} I look where I have not been yet.")
         if not place and (choice := self.unpack(why)):
@@ -235,8 +237,17 @@ class Player:
                 return choice
         return None
 
-    def hinted(self, item: Item) -> bool:
-        """Whether the memory speaks of a thing like this one."""
-        return bool(content_words(item.name)) and all(
-            w in self.lessons.text for w in content_words(item.name)
-        )
+
+def _fetched_at(lessons: Lessons, task: str) -> frozenset[str]:
+    """The last place walked to before something was focused on or taken, in what worked earlier."""
+    found = set()
+    for procedure in lessons.fitting(task):
+        place = ""
+        for action in procedure.actions:
+            verb, _, rest = action.partition(" to ")
+            if verb == "go":
+                place = rest.strip()
+            elif place and re.match(r"focus|pick up|take|use|connect", action):
+                found.add(place)
+                break
+    return frozenset(found)

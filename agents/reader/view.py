@@ -87,6 +87,11 @@ class View:
     def __post_init__(self) -> None:
         self._failures: Counter[tuple[str, str]] = Counter()
         self._tried: Counter[tuple[str, str]] = Counter()
+        self._opened: set[frozenset[str]] = set()
+
+    def passable(self, neighbour: str) -> bool:
+        """Whether the way from here to an adjoining place is known to be open."""
+        return self.room.doors.get(neighbour, False) or frozenset((self.place, neighbour)) in self._opened
 
     def _see(self, text: str) -> None:
         carried = carried_in(text)
@@ -106,6 +111,7 @@ class View:
         self._see(turn.observation)
         walked = re.search(r"You (?:move|go|walk) (?:in|in)?to the ([^.]+)\.", turn.observation)
         if walked and turn.action.startswith(("go", "walk")):
+            self._opened.add(frozenset((self.place, walked[1].strip())))
             self.place = walked[1].strip()
             self.unseen = self.place not in self.rooms
             return
@@ -114,7 +120,7 @@ class View:
             self._carry(turn.action, *moved.groups())
         door = re.match(r"open (?:the )?door to (?:the )?(.+)", turn.action)
         if door and "open" in turn.observation:
-            self.room.doors[door[1].strip()] = True
+            self._opened.add(frozenset((self.place, door[1].strip())))
         elif turn.action.startswith(("open ", "pour ", "mix ", "activate ", "wait")):
             self.unseen = True
 

@@ -74,6 +74,8 @@ class Api:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
         import litellm
 
+        # It reads a max_retries of 0 as "the default", and would retry beneath our own retries.
+        litellm.DEFAULT_MAX_RETRIES = 0
         reply: Any = litellm.embedding(
             model=self.name,
             # Providers refuse the empty text.

@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from agents.base import Episode, MalformedReply, Message, Reply, Role, Step, Verdict
 from agents.reader.answers import Prompt, rule_for
 from envs.base import Capability, Task
-from memories.base import Embedder, Experience, Memory, Recall, Resources
+from memories.base import Embedder, Experience, Memory, Recall, Resources, Vectors
 from memories.embedder import Hashing
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "memory"
@@ -49,6 +50,23 @@ def build(
     resources = Resources(backbone, embedder or Hashing(128), CAPABILITIES, form, 0)
     memory: Memory = getattr(importlib.import_module(module), cls)(resources, **parameters)
     return memory
+
+
+class Axes:
+    """Vectors that can be worked out by hand: one axis a word, how often it occurs; one for none of them."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+        self.name = "axes"
+        self.dimension = len(words) + 1
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        rows = []
+        for text in texts:
+            counts = [text.lower().count(word) for word in self.words]
+            rows.append([*counts, 0 if any(counts) else 1])
+        matrix = np.array(rows, dtype=np.float32).reshape(len(texts), self.dimension)
+        return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
 
 
 class Recording:

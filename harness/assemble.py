@@ -95,7 +95,7 @@ def execute(
 
     config, environment = plan.config, plan.environment
     backbone_config = dict(config["backbone"])
-    recorded = backbone_config.pop("recorded", None)
+    recorded = config.get("recorded")
     replay = backbone_config.get("calls", "record") == "replay"
     journal = Journal(plan.folder, plan.meta)
     ledger = Ledger(plan.results, str(plan.folder.relative_to(plan.results)))
@@ -209,7 +209,7 @@ def _check_types(target: str, values: Mapping[str, Any], group: str) -> None:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        hints = get_type_hints(get_class(target).__init__)
+        hints = get_type_hints(vars(get_class(target))["__init__"])
     except Exception:  # what cannot be inspected is not judged: making the object says more
         return
     for key, value in values.items():
@@ -264,9 +264,7 @@ def _recorded(path: str) -> Path:
     found = Path(path)
     found = found / "run.sqlite" if found.is_dir() else found
     if not found.is_file():
-        raise SetupError(
-            f"backbone.recorded={path!r} is no recorded run: name a run's folder or its run.sqlite."
-        )
+        raise SetupError(f"recorded={path!r} is no recorded run: name a run's folder or its run.sqlite.")
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.prices import load_prices
+from agents.prices import Price, PriceTable, load_prices
 from envs.base import SetupError
 from harness import database
 from harness.assemble import Plan
@@ -61,7 +61,7 @@ def describe(plan: Plan) -> str:
             f"  tokens: about {guess.input_tokens * left:,.0f} in ({guess.cached_tokens * left:,.0f} of them cached), "
             f"{guess.output_tokens * left:,.0f} out",
             f"  cost:   {'unknown (no price for ' + model + ')' if cost is None else f'about ${cost:,.2f}'}"
-            f", prices of {load_prices().date}",
+            + ("" if own else f", prices of {table.date}"),
             f"  from:   {guess.source}",
         ]
     )
@@ -115,7 +115,13 @@ def _sums(paths: Iterable[Path]) -> PerTask | None:
     if not tasks:
         return None
     means = [value / tasks for value in total]
-    return PerTask(means[0], means[1], means[2], means[3], f"{tasks} tasks of {runs} recorded runs of this setting and memory")
+    return PerTask(
+        means[0],
+        means[1],
+        means[2],
+        means[3],
+        f"{tasks} tasks of {runs} recorded runs of this setting and memory",
+    )
 
 
 def _done(path: Path) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 OPERATIONAL: Mapping[str, frozenset[str]] = {
     "backbone": frozenset(
-        {"api_base", "api_key_env", "timeout", "retries", "calls", "recorded", "label", "name"}
+        {"api_base", "api_key_env", "timeout", "retries", "calls", "label", "name", "price"}
     ),
     "stream": frozenset({"limit", "retries", "on_backbone_failure", "retry_failed"}),
     "memory": frozenset({"label", "per_setting"}),

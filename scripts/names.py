@@ -10,7 +10,7 @@ from pathlib import Path
 from envs.base import SetupError
 
 GROUPS = ("env", "agent", "backbone", "memory", "embedder", "judge", "logger", "experiment")
-OPTIONS = ("seed", "results_dir", "dry_run", "stream", "budget", "hydra", *GROUPS)
+OPTIONS = ("seed", "results_dir", "dry_run", "recorded", "stream", "budget", "hydra", *GROUPS)
 
 
 def check_words(words: Sequence[str], configs: Path) -> str | None:

@@ -137,6 +137,8 @@ def _progress() -> Any:
 def main() -> int:
     """Check the command's words, hand over to Hydra, and sum up a sweep at its end."""
     ours()
+    # Hydra takes its flags only before or after all words; -m may stand anywhere here.
+    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
     problem = check_words(sys.argv[1:], CONFIGS)
     if problem:
         print(f"memtrial: {problem}", file=sys.stderr)

@@ -48,20 +48,21 @@ def describe(plan: Plan) -> str:
         return "\n".join(
             [*lines, "  cost:   unknown: no finished run of this kind, and no figure in the papers"]
         )
-    cost = load_prices().cost(
-        model,
-        round(guess.input_tokens * left),
-        round(guess.output_tokens * left),
-        round(guess.cached_tokens * left),
+    own = plan.config["backbone"].get("price")
+    table = load_prices()
+    if own:
+        table = PriceTable("", {model: Price(own["input"], own.get("cached", own["input"]), own["output"])})
+    inputs, cached, outputs = (
+        round(n * left) for n in (guess.input_tokens, guess.cached_tokens, guess.output_tokens)
     )
+    cost = table.cost(model, inputs, outputs, cached)
+    dollars = f"unknown (no price for {model})" if cost is None else f"about ${cost:,.2f}"
     return "\n".join(
         [
             *lines,
             f"  calls:  about {guess.calls * left:,.0f}",
-            f"  tokens: about {guess.input_tokens * left:,.0f} in ({guess.cached_tokens * left:,.0f} of them cached), "
-            f"{guess.output_tokens * left:,.0f} out",
-            f"  cost:   {'unknown (no price for ' + model + ')' if cost is None else f'about ${cost:,.2f}'}"
-            + ("" if own else f", prices of {table.date}"),
+            f"  tokens: about {inputs:,} in ({cached:,} of them cached), {outputs:,} out",
+            f"  cost:   {dollars}" + ("" if own else f", prices of {table.date}"),
             f"  from:   {guess.source}",
         ]
     )

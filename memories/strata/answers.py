@@ -25,6 +25,7 @@ from memories.strata.replies import (
 
 _GOAL = re.compile(r"\b(?:task|goal|job) is to\b|^(?:please|you (?:need|have) to)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_][\w-]*")
+_NAME = re.compile(r"\b(?:on|in|from|my|using|via) ([A-Z][a-z]{2,})\b")
 _CARD = re.compile(r"id: (\S+)\ntitle: ([^\n]*)\nwhen: ([^\n]*)\ntags: ([^\n]*)\n?(.*)", re.DOTALL)
 _SKIPPED_WORDS = """a an n the some any this that if whether my your its two into using use chemistry"""
 _LIMIT_WORDS = (
@@ -42,15 +43,23 @@ def goal_words(task: str) -> list[str]:
     found = _GOAL.search(task)
     phrase = sentence(task[found.end() :] if found else task)
     words = [word.lower().rstrip("-") for word in _WORD.findall(phrase.split(",")[0])]
-    return [word for word in words if word not in _SKIPPED]
+    telling = [word for word in words if word not in _SKIPPED]
+    return telling[1:] if telling[:1] == ["to"] else telling
+
+
+def application(task: str) -> str:
+    """The first name in the text that may be an application's (`... on Spotify`), else `world`."""
+    named = _NAME.search(task)
+    return named[1].lower() if named else "world"
 
 
 def goal_tags(task: str) -> list[str]:
-    """The verb as `op:`, what follows it up to the next preposition as `obj:`; each part of an `of` is one."""
+    """The application as `app:`, the verb as `op:`, what follows it up to the next preposition as `obj:`.
+
+    Each part of an `of` is an object.
+    """
     words = goal_words(task)
-    if not words:
-        return []
-    tags = [f"op:{words[0]}"]
+    tags = [f"app:{application(task)}", *(f"op:{verb}" for verb in words[:1])]
     parts: list[list[str]] = [[]]
     for word in words[1:]:
         if word in _LIMITS and parts[-1]:

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from agents.base import Message
 from agents.prompts import block, system, user
-from memories.base import Experience
-from memories.prompting import DATA, episode_blocks
+from memories.prompting import DATA
 from memories.strata.graph import Node
 
 NOTHING = "(none)"
@@ -75,14 +74,12 @@ def tag_task(instruction: str, vocabulary: Iterable[str]) -> list[Message]:
     return [system(TAGGING), user(f"{block('task', instruction)}\n{block('tags_in_use', used)}")]
 
 
-def route(experience: Experience, limit: int) -> list[Message]:
-    """Ask which sub-reflectors to run."""
-    return [system(ROUTING), user(episode_blocks(experience, limit))]
+def route(record: str) -> list[Message]:
+    """Ask which sub-reflectors to run. `record`: memories.prompting.episode_blocks, here and below."""
+    return [system(ROUTING), user(record)]
 
 
-def atomic(
-    type: str, experience: Experience, nearest: Sequence[Node], vocabulary: Iterable[str], limit: int
-) -> list[Message]:
+def atomic(type: str, record: str, nearest: Sequence[Node], vocabulary: Iterable[str]) -> list[Message]:
     """Ask for the atomic nodes of one type that a solved episode gives."""
     instruction = (
         f"{_KEEPER}\nThe episode below solved its task. Keep what it shows as {_ATOMIC[type]}.\n"
@@ -91,36 +88,34 @@ def atomic(
     return [
         system(instruction),
         user(
-            f"{episode_blocks(experience, limit)}\n{block('sub_reflector', type)}\n"
+            f"{record}\n{block('sub_reflector', type)}\n"
             f"{block('kept', cards(nearest))}\n{block('tags_in_use', ' '.join(sorted(vocabulary)) or NOTHING)}"
         ),
     ]
 
 
-def workflow(
-    experience: Experience, skills: Sequence[Node], vocabulary: Iterable[str], limit: int
-) -> list[Message]:
+def workflow(record: str, skills: Sequence[Node], vocabulary: Iterable[str]) -> list[Message]:
     """Ask for the procedure of a solved episode."""
     return [
         system(WORKFLOW),
         user(
-            f"{episode_blocks(experience, limit)}\n{block('skills', cards(skills))}\n"
+            f"{record}\n{block('skills', cards(skills))}\n"
             f"{block('tags_in_use', ' '.join(sorted(vocabulary)) or NOTHING)}"
         ),
     ]
 
 
-def difference(experience: Experience, kept: Node, draft: str, limit: int) -> list[Message]:
+def difference(record: str, kept: Node, draft: str) -> list[Message]:
     """Ask how a solved episode differs from the procedure nearest to its draft."""
     return [
         system(DIFFERENCE),
-        user(f"{episode_blocks(experience, limit)}\n{block('kept', card(kept))}\n{block('draft', draft)}"),
+        user(f"{record}\n{block('kept', card(kept))}\n{block('draft', draft)}"),
     ]
 
 
-def pitfall(experience: Experience, kept: Node, limit: int) -> list[Message]:
+def pitfall(record: str, kept: Node) -> list[Message]:
     """Ask for the mistake of a failed episode."""
-    return [system(PITFALL), user(f"{episode_blocks(experience, limit)}\n{block('kept', card(kept))}")]
+    return [system(PITFALL), user(f"{record}\n{block('kept', card(kept))}")]
 
 
 def create_meta(members: Sequence[Node]) -> list[Message]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TypeVar
 
 from pydantic import BaseModel
 
 from agents.base import Backbone, Message
 from memories.base import Experience
-from memories.prompting import ask
+from memories.prompting import ask, episode_blocks
 from memories.strata import prompts, state
 from memories.strata.contrast import opposites_of
 from memories.strata.graph import ATOMIC_TYPES, Bullet, Node
@@ -75,11 +76,15 @@ class Reflector:
         self.query = query
         self.query_tags = tuple(query_tags)
         self.task = experience.episode.task.number
-        self.limit = self.store.settings.episode_tokens
+
+    @cached_property
+    def record(self) -> str:
+        """Task, verdict and trajectory as every prompt about them shows them."""
+        return episode_blocks(self.experience, self.store.settings.episode_tokens)
 
     def solved(self) -> None:
         """A solved episode: atomics first, then the workflow, which names the atomics that it calls."""
-        routing = self.ask.write(prompts.route(self.experience, self.limit), Routing)
+        routing = self.ask.write(prompts.route(self.record), Routing)
         picked = routing.sub_reflectors if routing else []
         fresh: list[str] = []
         for type in ATOMIC_TYPES:
@@ -97,10 +102,10 @@ class Reflector:
         nearest = self.store.nearest_workflow(scores)
         if nearest is None or nearest[1] < self.store.band(leading_tag(nearest[0].tags))[0]:
             return
-        routing = self.ask.write(prompts.route(self.experience, self.limit), Routing)
+        routing = self.ask.write(prompts.route(self.record), Routing)
         if routing is None or "workflow" not in routing.sub_reflectors:
             return
-        reply = self.ask.write(prompts.pitfall(self.experience, nearest[0], self.limit), Pitfall)
+        reply = self.ask.write(prompts.pitfall(self.record, nearest[0]), Pitfall)
         if reply is not None:
             text = one_line(f"{_when(reply.when)}: {reply.avoid}")
             self._add_bullet(nearest[0], Bullet("pitfall", text, self.task))
@@ -110,7 +115,7 @@ class Reflector:
         """Run one atomic sub-reflector; gives the ids created or refined."""
         store = self.store
         nearest = store.nearest_atomics(self.query, _SHOWN, type)
-        messages = prompts.atomic(type, self.experience, nearest, store.vocabulary(), self.limit)
+        messages = prompts.atomic(type, self.record, nearest, store.vocabulary())
         reply = self.ask.write(messages, AtomicChanges)
         offered = [node.id for node in nearest]
         written: list[str] = []
@@ -174,7 +179,7 @@ class Reflector:
         store = self.store
         near = (node.id for node in store.nearest_atomics(self.query, _SHOWN))
         skills = [store.graph[id] for id in dict.fromkeys([*fresh, *near]) if store.graph[id].live]
-        messages = prompts.workflow(self.experience, skills, store.vocabulary(), self.limit)
+        messages = prompts.workflow(self.record, skills, store.vocabulary())
         draft = self.ask.write(messages, WorkflowDraft)
         if draft is None:
             return
@@ -214,7 +219,7 @@ class Reflector:
         store.put(node, view)
 
     def _add_variant(self, kept: Node, draft: Node) -> None:
-        messages = prompts.difference(self.experience, kept, prompts.card(draft), self.limit)
+        messages = prompts.difference(self.record, kept, prompts.card(draft))
         reply = self.ask.write(messages, Difference)
         if reply is not None:
             text = one_line(f"{_when(reply.when)}: {reply.difference}")

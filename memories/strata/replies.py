@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 SubReflector = Literal["skill", "code", "role", "workflow"]
 
 _TAGS = (
-    "app:NAME (site, application or world, only if the text names one), op:VERB (what is done to the target: "
-    "the direction of the change matters most), obj:NOUN (what it is done to); lower case, one word or "
-    "words_joined; 1 to 6 tags"
+    "exactly one app:NAME (the application, site or kind of world it takes place in, such as gmail, "
+    "shopping_site, household, laboratory), then op:VERB (what is done to the target: the direction of the "
+    "change matters most), then obj:NOUN (what it is done to); lower case, one word or words_joined; 2 to 6 tags"
 )
 _WHEN = "the condition under which this helps, in one sentence, general enough for other objects of its kind"
 

@@ -76,8 +76,9 @@ def jaccard(shared: Floats, one: int, other: Floats) -> Floats:
 
 
 def words(text: str) -> frozenset[str]:
-    """The tokens of the lexical signal: lower-case words without function words [ours]."""
-    return frozenset(word for word in _WORD.findall(text.lower()) if word not in _STOP)
+    """The tokens of the lexical signal: lower-case words without function words and numbers [ours]."""
+    found = _WORD.findall(text.lower())
+    return frozenset(word for word in found if word not in _STOP and not word.isdigit())
 
 
 def inverse_frequency(nodes: int, holding: int) -> float:

@@ -15,7 +15,7 @@ NO_GROUP = "none"
 
 _TAG = re.compile(r"(app|op|obj):\w[\w.+-]*")
 _WORD = re.compile(r"[^\W_]+")
-_SUFFIXES = ("ing", "ed", "es", "s")
+_SUFFIXES = ("ing", "ed", "es", "s", "e")
 
 
 def clean_tag(text: str) -> str | None:
@@ -85,7 +85,7 @@ class Lexicon:
 
 
 def stem(word: str) -> str:
-    """A word without a plural or verb ending: enough to match `boiling` with `boil` [ours]."""
+    """A word without a plural or verb ending: enough to match `freezing` with `freeze` [ours]."""
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             return word[: -len(suffix)]

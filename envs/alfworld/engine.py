@@ -31,7 +31,8 @@ class Engine:
     TextWorld keeps some memory of every game.
     """
 
-    def __init__(self, watchdog: float, recycle_after: int) -> None:
+    def __init__(self, watchdog: float, recycle_after: int, memoise: bool = True) -> None:
+        self._options = [] if memoise else ["--plain"]
         self.watchdog = watchdog
         self.recycle_after = recycle_after
         self.seconds = 0.0
@@ -102,7 +103,7 @@ class Engine:
         }
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
         self._child = Child(
-            [sys.executable, "-m", "envs.alfworld.worker"],
+            [sys.executable, "-m", "envs.alfworld.worker", *self._options],
             env={**os.environ, **settings},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -139,7 +140,7 @@ class Engine:
         line, _, self._buffer = b"".join(pieces).partition(b"\n")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
-            raise self._failure(f"reported {answer['error']}")
+            raise EnvironmentFailed(f"ALFWorld's worker reported {answer['error']}")
         return answer
 
     def _wait_for(self, descriptor: int, deadline: float, writing: bool = False) -> None:

@@ -37,7 +37,8 @@ class AlfWorld:
     default; for the mini setting: games written by `python -m envs.alfworld.write mini` instead of the
     built-in ones); `wording`, `released` or the one into which every game is put, `old` or `new`;
     `step_limit`, 50 as in ReAct and after (the engine has none); `watchdog`, seconds without an answer
-    after which the engine counts as hung; `recycle_after`, games after which its process is replaced.
+    after which the engine counts as hung; `recycle_after`, games after which its process is replaced;
+    `memoise`, see envs.alfworld.memo.
     """
 
     form: Form = "text"
@@ -53,6 +54,7 @@ class AlfWorld:
         step_limit: int = 50,
         watchdog: float = 120.0,
         recycle_after: int = 100,
+        memoise: bool = True,
     ) -> None:
         if setting not in SETTINGS:
             raise SetupError(f"ALFWorld has no setting {setting!r}; it has {' and '.join(SETTINGS)}.")
@@ -62,7 +64,7 @@ class AlfWorld:
         self.step_limit = step_limit
         self._data = data
         self._wording = wording
-        self._engine = Engine(watchdog, recycle_after)
+        self._engine = Engine(watchdog, recycle_after, memoise)
         self._world: OpenGame | None = None
 
     @cached_property

@@ -105,7 +105,7 @@ def _templates(wording: Wording) -> tuple[Template, ...]:
         Template(
             "examine",
             "examine <object or place>",
-            "look closely at what you carry or what is where you are",
+            "look closely at what you carry or at the place you are at",
             "Tells whether an object is hot, cold or clean and whether a lamp is on; changes nothing.",
         ),
         Template("look", "look", "see where you are", "Changes nothing."),

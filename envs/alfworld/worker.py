@@ -1,4 +1,4 @@
-"""The process in which TextWorld plays: `python -m envs.alfworld.worker`.
+"""The process in which TextWorld plays: `python -m envs.alfworld.worker [--plain]`.
 
 TextWorld's parser is shared and it swaps stdout, so it gets a process of its own. A request is one JSON
 line on stdin, its answer one JSON line on stdout: {"ready": versions} at the start, then
@@ -20,13 +20,17 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import IO, Any
 
+from envs.alfworld import memo
+
 PACKAGES = ("alfworld", "textworld", "fast-downward-textworld")
 
 
 class Player:
     """One TextWorld environment, reused for every game: each fresh one would keep 34 MB mapped."""
 
-    def __init__(self) -> None:
+    def __init__(self, memoise: bool = True) -> None:
+        if memoise:
+            memo.install()
         import textworld
         from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
         from textworld.envs.pddl import PddlEnv
@@ -67,7 +71,7 @@ def _timed(call: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, An
     return answer
 
 
-def serve(requests: IO[str], answers: IO[str]) -> None:
+def serve(requests: IO[str], answers: IO[str], memoise: bool) -> None:
     """Answer requests until there are no more; end after an error, since the engine's state is unknown."""
 
     def answer(message: Mapping[str, Any]) -> None:
@@ -75,7 +79,7 @@ def serve(requests: IO[str], answers: IO[str]) -> None:
         answers.flush()
 
     try:
-        player = Player()
+        player = Player(memoise)
         answer({"ready": {name: version(name) for name in PACKAGES}})
         for line in requests:
             request = json.loads(line)
@@ -92,7 +96,7 @@ def main() -> None:
     # Whatever the engine prints must not reach the pipe of answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    serve(sys.stdin, answers)
+    serve(sys.stdin, answers, memoise="--plain" not in sys.argv)
 
 
 if __name__ == "__main__":

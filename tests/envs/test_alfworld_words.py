@@ -27,7 +27,7 @@ def test_the_wording_is_read_from_the_command_for_putting_down() -> None:
 def test_the_sentence_is_read_as_it_is() -> None:
     assert sentence_of(grammar("move {o} to {r}")) == "put a mug in desk."
     assert sentence_of(grammar("move {o} to {r}", r"put the \"best\" mug.")) == 'put the "best" mug.'
-    with pytest.raises(SetupError, match="games/7 has no task sentence"):
+    with pytest.raises(SetupError, match=r"games/7 has no task sentence"):
         sentence_of("nothing", "games/7")
 
 
@@ -58,13 +58,13 @@ def test_commands_sort_by_their_numbers() -> None:
 
 
 def test_unknown_settings_and_wordings_are_named() -> None:
-    with pytest.raises(SetupError, match="'alfworld_seen'.*alfworld and alfworld_mini"):
+    with pytest.raises(SetupError, match=r"'alfworld_seen'.*alfworld and alfworld_mini"):
         AlfWorld("alfworld_seen")
-    with pytest.raises(SetupError, match="env.wording=newest .*released, old, new"):
+    with pytest.raises(SetupError, match=r"env.wording=newest .*released, old, new"):
         AlfWorld(wording="newest")  # type: ignore[arg-type]
 
 
 def test_a_missing_engine_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("envs.alfworld.logic.importlib.util.find_spec", lambda name: None)
-    with pytest.raises(SetupError, match="not installed.*make alfworld"):
+    with pytest.raises(SetupError, match=r"not installed.*make alfworld"):
         AlfWorld("alfworld_mini").tasks()

@@ -46,8 +46,9 @@ class Case:
 
 def cases() -> list[Case]:
     """Every environment there is."""
-    from tests.envs import scienceworld_case
+    from tests.envs import alfworld_case, scienceworld_case
 
     return [
         scienceworld_case.CASE,
+        alfworld_case.CASE,
     ]

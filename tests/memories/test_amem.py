@@ -36,7 +36,8 @@ def document(task: int, instruction: str, word: str, context: str, tags: list[st
         + (f"context: {context}\n" if context else "context:\n")
         + f"keywords:\n{lines(keywords)}tags:\n{lines(tags)}links:\n{lines(links)}"
         + f"content:\n    Task: {instruction}\n    Verdict: success\n"
-        "    [0]\n    Observation: You are in the kitchen.\n    [1]\n    Thought: next\n    Action: look around\n    Observation: You see a kitchen.\n"
+        "    [0]\n    Observation: You are in the kitchen.\n    [1]\n"
+        "    Thought: next\n    Action: look around\n    Observation: You see a kitchen.\n"
     )
 
 

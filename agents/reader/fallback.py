@@ -125,7 +125,7 @@ class _Filler:
     def _integer(self, schema: Schema, name: str, depth: int) -> int:
         low, high = _bounds(schema, 1)
         step = int(schema.get("multipleOf", 1))
-        value = math.ceil(low) if low > -math.inf else min(0, math.floor(high))
+        value = math.ceil(low) if low > -math.inf else math.floor(min(0, high))
         value = -(-value // step) * step
         return 1 * step if value < step <= high and low <= step and value == 0 else value
 

@@ -26,10 +26,6 @@ _NUMBERED = re.compile(r"^\s*(?:\d+[.)]|-|\*)\s+(.+)$", re.MULTILINE)
 _WARNING = re.compile(
     r"\b(?:avoid|never|do not|don't|must not|should not|wrong|mistake|failed|ended the task|pitfall)\b", re.I
 )
-_FOCUS = re.compile(
-    r"\bfocus(?:ed|ing)? on (?:the |an? )?([a-z][a-z0-9 ]{2,40}?)(?=[.,;:`'\")\n]|$| (?:first|then|and|in|to)\b)",
-    re.I,
-)
 
 
 @dataclass(frozen=True)
@@ -88,9 +84,6 @@ def lessons_in(memory: str) -> Lessons:
     for sentence in re.split(r"(?<=[.!?])\s|\n", memory):
         if _WARNING.search(sentence):
             lessons.warnings.append(sentence.lower())
-            continue
-        for name in _FOCUS.findall(sentence):
-            lessons.focused.setdefault(name.lower(), 0)
     return lessons
 
 
@@ -107,7 +100,7 @@ def _parts(memory: str) -> list[tuple[str, str]]:
     if heads:
         ends = [*(head.start() for head in heads), len(memory)][1:]
         return [(head[1], memory[head.start() : end]) for head, end in zip(heads, ends, strict=True)]
-    return [(part[:300], part) for part in re.split(r"\n\s*\n", memory) if part.strip()]
+    return [(_QUOTED.sub("", part)[:300], part) for part in re.split(r"\n\s*\n", memory) if part.strip()]
 
 
 def adapted(action: str, goal: str, task: str) -> str:

@@ -37,7 +37,7 @@ def call_tool(view: View) -> Choice | None:
                 for entry in _ENTRY.findall(view.memory)
             ]
             shared, argument = max(entries, default=(0, ""))
-            if shared < 2:
+            if shared < 1:
                 continue
         call = f"{name}({argument})"
         if call not in view.called:

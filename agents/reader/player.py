@@ -128,8 +128,8 @@ class Player:
     def explore(self, why: str, place: str = "") -> Choice:
         """See a place or a container not seen yet. Raises Stuck if none is left.
 
-        Places that the task names come first, then those where earlier tasks of this kind found what they
-        needed, then the nearest; ties are broken by chance.
+        Places where earlier tasks of this kind found what they needed come first, then those that the task
+        names, then the nearest; ties are broken by chance.
         """
         looked = self.look(why)
         if looked:
@@ -139,7 +139,7 @@ class Player:
             path = self.path(lambda room, target=target: room == target)  # type: ignore[misc]
             if path:
                 named_in = f" {target} " in f" {' '.join(words(self.view.task))} "
-                ways.append(((-named_in, -(target in self.promising), len(path), self.tie(target)), path))
+                ways.append(((-(target in self.promising), -named_in, len(path), self.tie(target)), path))
         if ways:
             return self.walk(min(ways)[1][0], f"{why} I look where I have not been yet.")
         if not place and (choice := self.unpack(why)):

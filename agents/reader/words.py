@@ -55,11 +55,12 @@ PLANT_STAGES = (("seed",), ("seedling",), ("adult",), ("reproducing",))
 
 _COMMON = _set(
     """
-    a about above actions after all also an and any are around as at be been below by can cause change
-    complete create determine done find first focus for from has have how if in into is it its located
-    made make may might move need next now of on once one or out place put so some take task that the
-    their them then there these they thing this through to turn use using was what when where which
-    while will with you your
+    a about above actions after all also an and any are around as at be been below by can cause
+    change complete create determine done find first focus for from has have how if in into is it
+    its lesson like located made make may might move need next now of on once one or order out place
+    put so some step steps strategy succeeded take task tasks that the their them then there these
+    they thing this through to turn use using was what when where which while will with worked you
+    your
     """
 )
 

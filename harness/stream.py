@@ -312,7 +312,7 @@ class _Visit:
             self.parts.progress.step(step)
 
         environment = self.parts.environment
-        limit = self.parts.step_limit or environment.step_limit
+        limit = self.parts.step_limit or getattr(world, "step_limit", environment.step_limit)
         return act(
             world,
             self.task,

@@ -14,7 +14,7 @@ OPERATIONAL: Mapping[str, frozenset[str]] = {
     ),
     "stream": frozenset({"limit", "retries", "on_backbone_failure", "retry_failed"}),
     "memory": frozenset({"label", "per_setting"}),
-    "env": frozenset({"watchdog", "recycle_after", "port", "ports", "cache"}),
+    "env": frozenset({"watchdog", "recycle_after", "jvm_options", "port", "ports", "cache"}),
     "embedder": frozenset({"api_base", "api_key_env", "timeout", "batch"}),
     "agent": frozenset(),
     "judge": frozenset(),

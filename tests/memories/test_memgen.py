@@ -1,0 +1,98 @@
+"""MemGen (text): at most 5 questions an episode, woven for the moment, nothing of it kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents import tokens
+from agents.base import MalformedReply, Step
+from envs.base import Task
+from memories.base import Recall
+from tests.memories.helpers import Axes, Scripted, acts, build, experience
+
+YES = {"need": "how to boil", "help": True}
+NO = {"need": "", "help": False}
+
+
+def distilled(word: str) -> dict[str, Any]:
+    return {"situation": f"To {word}.", "lesson": f"Lesson on how to {word}."}
+
+
+def episode(recall: Recall, actions: int) -> list[str | None]:
+    """What the agent is shown before each round of an episode."""
+    history: list[Step] = []
+    shown = []
+    for number in range(actions):
+        shown.append(recall.before_step(tuple(history)))
+        history += acts((f"act {number}", f"seen {number}"))
+    return shown
+
+
+def test_a_worked_stream() -> None:
+    backbone = Scripted(
+        distilled("boil"),
+        *(NO, distilled("melt")),
+        *(YES, {"memory": "Use the kettle."}, NO, YES, {"memory": "  "}, distilled("find")),
+        *(YES, MalformedReply("no", ""), MalformedReply("no", "")),  # unreadable: not distilled
+        *(NO, MalformedReply("no", "{")),
+    )
+    memory = build("memgen", backbone, Axes("boil", "melt", "find"), nearest=2)
+    lives = [("success", 3), ("failure", 4), ("success", 12), ("unreadable", 6), ("success", 2)]
+    shown = []
+    for number, (outcome, actions) in enumerate(lives, 1):
+        recall = memory.begin(Task(number, "boil and melt, melt"), "You are in the kitchen.")
+        assert (recall.text, list(recall.items)) == ("", [])
+        shown.append([(n, text) for n, text in enumerate(episode(recall, actions)) if text])
+        memory.write(experience(number, "boil and melt, melt", outcome, recall=recall))
+    assert not backbone.replies
+    assert shown == [[], [], [(0, "Use the kettle.")], [], []]
+    assert memory.documents() == {
+        "state.txt": "# numbers that this memory keeps\n"
+        "lessons: 3\nasked: 7\nmalformed: 3\ntriggered: 3\nunreadable: 1\nwoven: 1\n",
+        "lessons/00001.txt": "task: 1\noutcome: success\nsituation: To boil.\nlesson: Lesson on how to boil.\n",
+        "lessons/00002.txt": "task: 2\noutcome: failure\nsituation: To melt.\nlesson: Lesson on how to melt.\n",
+        "lessons/00003.txt": "task: 3\noutcome: success\nsituation: To find.\nlesson: Lesson on how to find.\n",
+    }
+    # query: "boil and melt, melt / how to boil / ...": boil 2, melt 2: equal cosines, in the order of ids
+    woven = backbone.prompts("Woven")[0]
+    assert "<need>\nhow to boil\n</need>" in woven
+    assert woven.index("(success) To boil.") < woven.index("(failure) To melt.")
+    assert {call[0] for call in backbone.calls if call[1] in ("Trigger", "Woven")} == {"retrieve"}
+
+
+def test_at_most_five_questions_an_episode() -> None:
+    backbone = Scripted(distilled("boil"), *[NO] * 5)
+    memory = build("memgen", backbone, every=5)
+    memory.write(experience(1, "boil water"))
+    recall = memory.begin(Task(2, "boil water"), "")
+    episode(recall, 60)
+    assert [event.detail for event in recall.events] == [f"after {n} actions" for n in (0, 5, 10, 15, 20)]
+    assert "act 19" in backbone.calls[-1][2]
+
+
+def test_rounds_that_do_not_act_bring_no_second_question() -> None:
+    backbone = Scripted(distilled("boil"), NO)
+    memory = build("memgen", backbone)
+    memory.write(experience(1, "boil water"))
+    recall = memory.begin(Task(2, "boil water"), "")
+    for steps in (0, 1, 2, 3):
+        recall.before_step(tuple(Step("look_up", "", "check valid actions", "many") for _ in range(steps)))
+    assert len(backbone.prompts("Trigger")) == 1
+
+
+def test_a_woven_memory_is_cut_and_not_kept() -> None:
+    backbone = Scripted(distilled("boil"), YES, {"memory": "word " * 300})
+    memory = build("memgen", backbone)
+    memory.write(experience(1, "boil water"))
+    before = dict(memory.documents())
+    recall = memory.begin(Task(2, "boil water"), "")
+    shown = recall.before_step(())
+    assert shown is not None and tokens.count(shown) == 128
+    assert memory.documents() == before
+    assert [(item.id, item.kind) for item in recall.items] == [("00001", "lesson")]
+
+
+def test_nothing_is_asked_while_the_pool_is_empty() -> None:
+    recall = build("memgen", backbone := Scripted()).begin(Task(1, "boil water"), "")
+    assert episode(recall, 20) == [None] * 20
+    assert backbone.calls == []

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.base import Message
 from agents.prompts import block, render_episode, system, user
@@ -47,20 +47,29 @@ class Analysis(BaseModel):
 class NeighbourUpdate(BaseModel):
     """A neighbour's new fields."""
 
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
     id: str = Field(description="the neighbour's id, as shown")
-    context: str = Field(description="its new context, one sentence")
-    tags: list[str] = Field(description="its new tags")
+    context: str = Field("", description="its new context, one sentence")
+    tags: list[str] = Field(default_factory=list, description="its new tags")
 
 
 class Evolution(BaseModel):
     """How the network changes with a new note."""
 
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
     decision: Literal["none", "strengthen", "update_neighbour", "both"]
     links: list[str] = Field(
-        description="strengthen: ids of the neighbours to link to the new note; else empty"
+        default_factory=list,
+        description="strengthen: ids of the neighbours to link to the new note; else empty",
     )
-    tags: list[str] = Field(description="strengthen: the new note's tags, which replace its own; else empty")
-    updates: list[NeighbourUpdate] = Field(description="update_neighbour: those to rewrite; else empty")
+    tags: list[str] = Field(
+        default_factory=list, description="strengthen: the new note's tags, which replace its own; else empty"
+    )
+    updates: list[NeighbourUpdate] = Field(
+        default_factory=list, description="update_neighbour: those to rewrite; else empty"
+    )
 
 
 class Query(BaseModel):

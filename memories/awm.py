@@ -37,7 +37,7 @@ WORKFLOWS = "workflows.txt"
 class Move(BaseModel):
     """One step of a workflow."""
 
-    reason: str = Field(description="when or why to do it, in a few words")
+    reason: str = Field("", description="when or why to do it, in a few words")
     action: str = Field(
         min_length=1, description="the action as the world accepts it, {placeholders} for what varies"
     )
@@ -47,7 +47,7 @@ class Workflow(BaseModel):
     """A sub-routine that occurs in several tasks."""
 
     name: str = Field(min_length=1, description="what it achieves, with {placeholders}, in a few words")
-    description: str = Field(description="one sentence: when to use it")
+    description: str = Field("", description="one sentence: when to use it")
     steps: list[Move] = Field(min_length=2)
 
 

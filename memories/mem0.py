@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.base import Message
 from agents.prompts import block, system, user
@@ -44,8 +44,12 @@ class Facts(BaseModel):
 class Change(BaseModel):
     """What happens to one fact."""
 
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
     id: str = Field(description="the id of the stored fact as shown; for ADD a new number")
-    text: str = Field(description="the fact as it is to read afterwards; for DELETE and NONE the stored text")
+    text: str = Field(
+        "", description="the fact as it is to read afterwards; for DELETE and NONE the stored text"
+    )
     event: Literal["ADD", "UPDATE", "DELETE", "NONE"]
 
 

@@ -39,7 +39,7 @@ from memories.store import STATE, Store, take_numbers, write_numbers
 class Trigger(BaseModel):
     """Whether memory would help now."""
 
-    need: str = Field(description="what the agent would need to know now, one sentence; empty if nothing")
+    need: str = Field("", description="what the agent would need to know now, one sentence; empty if nothing")
     help: bool = Field(description="whether experience from earlier tasks would help now")
 
 
@@ -259,7 +259,7 @@ def trigger(prompt: Prompt, rng: random.Random) -> Trigger:
 def weave(prompt: Prompt, rng: random.Random) -> Woven:
     """The nearest lesson, as it is."""
     lessons = prompt.blocks.get("lesson", [])
-    return Woven(memory=lessons[0].partition("\n")[2] if lessons else "")
+    return Woven(memory=lessons[0].partition(") ")[2] if lessons else "")
 
 
 @answers(Distilled)

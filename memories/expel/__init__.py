@@ -90,7 +90,8 @@ class ExpeL:
         for number, (id, _) in enumerate(hits, 1):
             example = tokens.head_and_tail(pool[id].text, self.example_tokens)
             parts.append(
-                f"## Example {number}, a task that was completed\nTask: {pool[id].instruction}\n{example}"
+                f"## Example {number}, a task that was completed\n"
+                f"Task: {pool[id].instruction}\nOutcome: success\n{example}"
             )
         return Recall(
             "\n\n".join(parts),

@@ -19,8 +19,8 @@ class Change(BaseModel):
     """One operation."""
 
     operation: Kind
-    insight: int | None = Field(description="the number of an insight in the list; null for ADD")
-    text: str = Field(description="the insight's text for ADD and EDIT; empty for AGREE and REMOVE")
+    insight: int | None = Field(None, description="the number of an insight in the list; null for ADD")
+    text: str = Field("", description="the insight's text for ADD and EDIT; empty for AGREE and REMOVE")
 
 
 class Changes(BaseModel):

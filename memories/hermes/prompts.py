@@ -21,8 +21,8 @@ class NoteChange(BaseModel):
     """One operation on the notes."""
 
     operation: Literal["add", "replace", "remove"]
-    note: int | None = Field(description="number of the note to replace or remove; null for add")
-    text: str = Field(description="the note, one or two sentences; empty for remove")
+    note: int | None = Field(None, description="number of the note to replace or remove; null for add")
+    text: str = Field("", description="the note, one or two sentences; empty for remove")
 
 
 class SkillChange(BaseModel):
@@ -30,18 +30,18 @@ class SkillChange(BaseModel):
 
     operation: Literal["create", "patch", "edit", "delete"]
     name: str = Field(description="name of the skill, e.g. boil-a-liquid")
-    description: str = Field(description="create, edit: one sentence, when to use it; else empty")
+    description: str = Field("", description="create, edit: one sentence, when to use it; else empty")
     old: str = Field(
-        description="patch: the passage to replace, exactly as it stands in the skill; else empty"
+        "", description="patch: the passage to replace, exactly as it stands in the skill; else empty"
     )
-    text: str = Field(description="create, edit: the whole text; patch: the new passage; delete: empty")
+    text: str = Field("", description="create, edit: the whole text; patch: the new passage; delete: empty")
 
 
 class Review(BaseModel):
     """What changes after an episode; both lists are often empty."""
 
-    notes: list[NoteChange]
-    skills: list[SkillChange]
+    notes: list[NoteChange] = Field(default_factory=list, description="may be empty")
+    skills: list[SkillChange] = Field(default_factory=list, description="may be empty")
 
 
 OPEN = (

@@ -17,14 +17,19 @@ from memories.prompting import DATA, episode_blocks
 class Encoded(BaseModel):
     """What a success leaves in the graph; any part may be empty."""
 
-    success: str = Field(description="one or two sentences: how this task was completed; empty if unclear")
+    success: str = Field(
+        "", description="one or two sentences: how this task was completed; empty if unclear"
+    )
     pattern: str = Field(
-        description="one or two sentences: the general idea behind it, for other kinds of tasks too"
+        "", description="one or two sentences: the general idea behind it, for other kinds of tasks too"
     )
     playbook: list[str] = Field(
-        description="the steps, in order, exact actions with {placeholders} for what varies"
+        default_factory=list,
+        description="the steps, in order, exact actions with {placeholders} for what varies",
     )
-    checklist: list[str] = Field(description="what to check before and after, each a short line")
+    checklist: list[str] = Field(
+        default_factory=list, description="what to check before and after, each a short line"
+    )
 
 
 ENCODE = f"""\

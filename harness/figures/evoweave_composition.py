@@ -31,8 +31,11 @@ def figures(runs: Sequence[Run], folder: Path, paper: str | None = None) -> list
 
 def _draw(panel: Panel, folder: Path) -> Drawn:
     bars = [(panel, group, layer) for group in panel.groups for layer in LAYERS]
-    drawn = figure(7.2, 1.3 + 0.34 * len(bars))
+    height = 1.5 + 0.36 * len(bars)
+    drawn = figure(7.2, height)
     axes = drawn.subplots()
+    # Margins in inches, so that few bars leave room for title and small print too.
+    drawn.subplots_adjust(left=0.28, right=0.98, top=1 - 0.85 / height, bottom=0.6 / height)
     seen: set[str] = set()
     for place, (_, group, layer) in enumerate(bars):
         counts = composition(group)
@@ -58,13 +61,13 @@ def _draw(panel: Panel, folder: Path) -> Drawn:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=4, fontsize=7, frameon=False)
     title = f"Composition of the graph: {panel.title}"
-    drawn.suptitle(literal(title, 80), fontsize=10, y=1.12)
+    drawn.suptitle(literal(title, 80), fontsize=10, y=1 - 0.1 / height, va="top")
     lines = [
         "Each bar is normalised by itself: equal lengths do not mean equal sizes. Recorded elements, not their use.",
         *head(panel.groups),
         *warnings(panel.groups),
     ]
-    footer(drawn, [lines[0], "; ".join(head(panel.groups))], width=120, y=-0.05)
+    footer(drawn, [lines[0], "; ".join(head(panel.groups))], width=120, y=0.15 / height)
     return save(
         drawn,
         folder,

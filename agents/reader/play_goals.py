@@ -222,7 +222,15 @@ def lifespan(p: Player, asked: re.Match[str]) -> Choice | None:
             and p.allowed(f"focus on {item.name}")
         ):
             return Choice(f"focus on {item.name}", "Earlier experience speaks for this one.")
-    return None
+    for item in beasts:
+        action = f"look at {item.name}"
+        if p.allowed(action) and not p.view.tried(action):
+            return Choice(action, "I do not know how old it gets; perhaps looking tells.")
+    return (
+        Choice("wait1", "I do not know which it is, and a wrong answer would end the task.")
+        if beasts
+        else None
+    )
 
 
 def plain_focus(p: Player, asked: re.Match[str]) -> Choice | None:

@@ -206,12 +206,12 @@ class Player:
         """Carry something that is wanted, or what it is in if it cannot be taken by itself."""
         if self.holds(wanted):
             return None
+        holders = {item.inside for room in self.view.rooms.values() for item in room.items if wanted(item)}
+        if any(item.name in holders for item in self.view.carried):
+            return None
         found = self.find(wanted, why, near)
         if isinstance(found, Choice):
             return found
-        holder = next((item for item in self.view.carried if item.name == found.inside), None)
-        if holder:
-            return None
         for name in (self.refer(found), found.inside):
             if name and self.allowed(f"pick up {name}"):
                 return Choice(f"pick up {name}", f"{why} I take it with me.")

@@ -34,7 +34,7 @@ OPEN_SECONDS = 180.0
 class AppWorld:
     """The settings `appworld_test_normal` (168 tasks), `appworld_test_challenge` (417), `appworld_mini` (27).
 
-    Nothing starts before the first `open`, except that appworld_mini makes its data once, in some 15 seconds,
+    Nothing starts before the first `open`, except that appworld_mini makes its data once (20 s of processor time)
     when its tasks are first asked for.
 
     root: the folder that holds `data/`; None: APPWORLD_ROOT, else `root` in the virtual environment (for

@@ -19,7 +19,7 @@ BUILDER = Path(__file__).with_name("mini_build.py")
 NOW = "2023-05-18T12:00:00"
 """The moment at which all tasks take place."""
 BUILD_SECONDS = 1200.0
-"""Until the builder counts as hung: it takes about 15 s on an idle machine [ours]."""
+"""Until the builder counts as hung: it takes 20 s of processor time [ours]."""
 
 
 def payload() -> dict[str, Any]:
@@ -42,7 +42,7 @@ def payload() -> dict[str, Any]:
     return {"now": NOW, "apps": mini_world.APPS, "records": mini_world.records(), "tasks": tasks}
 
 
-def root(given: str | None, venv: Path) -> Path:
+def root(given: str | None, environment: Path) -> Path:
     """Where the mini root lies: `given`, else a folder in the virtual environment named by its content.
 
     Raises SetupError if the engine cannot work at that path.
@@ -50,42 +50,47 @@ def root(given: str | None, venv: Path) -> Path:
     if given:
         return refuse_trap(Path(given).absolute())
     content = json.dumps(payload(), sort_keys=True) + BUILDER.read_text() + VERSION
-    return refuse_trap(venv / f"mini-{hashlib.sha256(content.encode()).hexdigest()[:12]}")
+    return refuse_trap(environment / f"mini-{hashlib.sha256(content.encode()).hexdigest()[:12]}")
 
 
-def ensure(python: Path, root: Path) -> bool:
-    """Make the root if it is not there: some 15 seconds. True if it was made. Raises SetupError.
+def ensure(interpreter: Path, folder: Path) -> bool:
+    """Make the root if it is not there: 20 s of processor time. True if it was made. Raises SetupError.
 
     It is made beside its place and moved there whole, so that two runs may do this at the same time.
     """
-    if (root / "data" / "datasets" / "mini.txt").exists():
+    if (folder / "data" / "datasets" / "mini.txt").exists():
         return False
-    if root.exists() and any(root.iterdir()):
+    if folder.exists() and any(folder.iterdir()):
         raise SetupError(
-            f"{root} should hold the data of appworld_mini but holds something else. Name an empty or a new folder "
+            f"{folder} should hold the data of appworld_mini but holds something else. Name an empty or a new folder "
             "with env.root=FOLDER."
         )
     try:
-        root.parent.mkdir(parents=True, exist_ok=True)
-        made = refuse_trap(Path(tempfile.mkdtemp(prefix="making-", dir=root.parent)))
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = refuse_trap(Path(tempfile.mkdtemp(prefix="making-", dir=folder.parent)))
     except OSError as error:
         raise SetupError(
-            f"The data of appworld_mini cannot be written to {root} ({error.strerror}). Name another folder with "
+            f"The data of appworld_mini cannot be written to {folder} ({error.strerror}). Name another folder with "
             "env.root=FOLDER."
         ) from error
     try:
-        _build(python, made)
+        _build(interpreter, made)
         with contextlib.suppress(OSError):
-            root.rmdir()
-        with contextlib.suppress(OSError):
-            made.rename(root)
+            folder.rmdir()
+        made.chmod(0o755)
+        with contextlib.suppress(OSError):  # another run was faster
+            made.rename(folder)
+        if not (folder / "data" / "datasets" / "mini.txt").exists():
+            raise SetupError(
+                f"The data of appworld_mini cannot be moved to {folder}. Name another with env.root=FOLDER."
+            )
     finally:
         shutil.rmtree(made, ignore_errors=True)
     return True
 
 
-def _build(python: Path, folder: Path) -> None:
-    command = [str(python), "-I", "-X", "utf8", str(BUILDER), str(folder)]
+def _build(interpreter: Path, folder: Path) -> None:
+    command = [str(interpreter), "-I", "-X", "utf8", str(BUILDER), str(folder)]
     try:
         done = subprocess.run(
             command,
@@ -104,5 +109,5 @@ def _build(python: Path, folder: Path) -> None:
         last = (done.stderr.strip() or "no message").splitlines()[-1]
         raise SetupError(
             f"The data of appworld_mini could not be made in {folder.parent}: {last}. If the engine is damaged, "
-            f"remove {python.parent.parent} and run: {INSTALL}"
+            f"remove {interpreter.parent.parent} and run: {INSTALL}"
         )

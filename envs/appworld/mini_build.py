@@ -74,7 +74,7 @@ def api_docs(data: Path, apps: list[str]) -> list[dict[str, Any]]:
     from appworld.collections.api_docs import ApiDocCollection
     from appworld.common.constants import CANARY_STRING
 
-    found = []
+    found: list[dict[str, Any]] = []
     for app, apis in ApiDocCollection.build(load_apps=tuple(apps)).items():
         plain = {name: dict(doc) for name, doc in apis.items()}
         found += plain.values()

@@ -1,6 +1,6 @@
-"""AppWorld's own environment server, on loopback only. A script for AppWorld's own Python: it imports nothing of ours.
+"""AppWorld's own environment server, on loopback only. A script for its own Python: it imports nothing of ours.
 
-    PYTHON -I server.py ROOT      prints `port N` once it listens; APPWORLD_ROOT-style ROOT holds `data/`
+    PYTHON -I server.py ROOT LIMIT      ROOT holds `data/`; prints `port N` once it listens
 
 `appworld serve environment` binds 0.0.0.0 at a fixed port. This serves the same application on a port of
 127.0.0.1 that the system chose, so that parallel runs cannot clash, and adds one route: POST /step executes a

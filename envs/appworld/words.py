@@ -18,8 +18,8 @@ print(apis.api_docs.show_api_descriptions(app_name='spotify'))
 print(apis.api_docs.show_api_doc(app_name='spotify', api_name='login'))
 
 How things work here:
-- Only what you print comes back, cut at {OUTPUT_CHARACTERS:,} characters. An error ends the block; what ran before it stays
-  done.
+- Only what you print comes back, cut at {OUTPUT_CHARACTERS:,} characters. An error ends the block; what ran before
+  it stays done.
 - Most APIs need an access_token. apis.supervisor.show_account_passwords() lists the passwords; log in with
   apis.APP.login(username=..., password=...), where the username is the supervisor's email address, or the phone
   number in the app `phone`. A login holds for the whole task.

@@ -46,9 +46,10 @@ class Case:
 
 def cases() -> list[Case]:
     """Every environment there is."""
-    from tests.envs import alfworld_case, scienceworld_case
+    from tests.envs import alfworld_case, appworld_case, scienceworld_case
 
     return [
         scienceworld_case.CASE,
         alfworld_case.CASE,
+        appworld_case.CASE,
     ]

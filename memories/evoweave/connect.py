@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -39,33 +38,39 @@ def search_from(
     It pops at most `max_expansions` states and looks at most `max_depth` edges deep. A target's
     path and whether it is found are those of a search for it alone: sharing only saves repeats.
     """
-    reached: dict[str, tuple[str, str]] = {}
-    depth = {start: 0}
     wanted = set(targets)
     missing = wanted - {start}
-    queue = deque([start])
-    popped, cut = 0, False
-    while queue and missing and popped < max_expansions:
-        state = queue.popleft()
-        popped += 1
-        if depth[state] == max_depth:
-            cut = cut or any(target not in depth for _, target in graph.successors(state))
-            continue
-        for operation, target in graph.successors(state):
-            if target not in depth:
-                depth[target] = depth[state] + 1
-                reached[target] = (operation, state)
-                queue.append(target)
-                missing.discard(target)
-    paths = {target: _path(start, target, reached) for target in sorted(wanted) if target in depth}
-    return Search(paths, exhausted=not queue and not cut, expansions=popped)
+    reached: dict[str, str] = {start: ""}
+    level, depth, popped, cut = [start], 0, 0, False
+    successors = graph.successors
+    while level and missing and popped < max_expansions:
+        following: list[str] = []
+        for place, state in enumerate(level):
+            if not missing or popped == max_expansions:
+                cut = True
+                level = level[place:]
+                break
+            popped += 1
+            if depth == max_depth:
+                cut = cut or any(target not in reached for _, target in successors(state))
+                continue
+            for operation, target in successors(state):
+                if target not in reached:
+                    reached[target] = operation
+                    following.append(target)
+                    if target in missing:
+                        missing.discard(target)
+        else:
+            level, depth = following, depth + 1
+    paths = {target: _path(graph, target, reached) for target in sorted(wanted) if target in reached}
+    return Search(paths, exhausted=not level and not cut, expansions=popped)
 
 
-def _path(start: str, target: str, reached: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+def _path(graph: ExperienceGraph, target: str, reached: Mapping[str, str]) -> tuple[str, ...]:
     operations: list[str] = []
-    while target != start:
-        operation, target = reached[target]
-        operations.append(operation)
+    while reached[target]:
+        operations.append(reached[target])
+        target = graph.operations[reached[target]].source
     return tuple(reversed(operations))
 
 

@@ -131,7 +131,7 @@ def action_help(wording: Wording) -> str:
         "To look at an object under a lamp, carry it to the lamp and use the lamp. "
         "`Nothing happens.` means that the command was not possible: misspelled, or you are not at the place, "
         "or it is closed, or your hands are full or empty. "
-        "The list of available actions holds every command that works now. "
+        "The actions listed as possible now are all that work now. "
         "The episode ends by itself when the task is done."
     )
     return "An action is one command, spelled exactly like this:\n" + "\n".join(lines) + "\n" + notes

@@ -180,7 +180,12 @@ class AppWorldTask:
         with self._failing():
             self._server.post(
                 "/initialize",
-                {"task_id": self._spec.id, "experiment_name": experiment, "timeout_seconds": self._timeout},
+                {
+                    "task_id": self._spec.id,
+                    "experiment_name": experiment,
+                    "timeout_seconds": self._timeout,
+                    "load_ground_truth": False,
+                },
                 OPEN_SECONDS,
             )
 
@@ -205,11 +210,7 @@ class AppWorldTask:
             raise EnvironmentFailed(self._broken)
         if self._evaluation is None:
             with self._failing():
-                answer = self._open_server().post(
-                    "/evaluate",
-                    {"task_id": self._spec.id, "suppress_errors": True, "report": False},
-                    EVALUATION_SECONDS,
-                )["output"]
+                answer = self._open_server().post("/score", {}, EVALUATION_SECONDS)
             self._evaluation = Evaluation(
                 {
                     "success": float(answer["success"]),

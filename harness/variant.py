@@ -61,4 +61,9 @@ def variant(config: Mapping[str, Any], default: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    return "[" + "-".join(map(str, value)) + "]" if isinstance(value, (list, tuple)) else str(value)
+    if not isinstance(value, (list, tuple)):
+        return str(value)
+    shown = [str(item) for item in value]
+    if len(shown) > 6:
+        shown = [*shown[:2], f"{len(shown) - 3}_more", shown[-1]]
+    return "[" + "-".join(shown) + "]"

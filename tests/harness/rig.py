@@ -131,8 +131,13 @@ def run(
 
 
 def record(folder: Path, tables: tuple[str, ...] = TABLES) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything a record holds apart from times, in the order of its keys."""
-    connection = sqlite3.connect(folder / "run.sqlite")
+    """Everything a run's record holds apart from times, in the order of its keys."""
+    return record_of(folder / "run.sqlite", tables)
+
+
+def record_of(path: Path, tables: tuple[str, ...] = TABLES) -> dict[str, list[tuple[Any, ...]]]:
+    """As `record`, for a file of any name."""
+    connection = sqlite3.connect(path)
     found: dict[str, list[tuple[Any, ...]]] = {}
     for table in tables:
         names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]

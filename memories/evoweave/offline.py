@@ -83,7 +83,11 @@ def reflect(prompt: Prompt, rng: random.Random) -> Reflection:
             for n, (action, seen) in numbered[-12:]
         ]
         or [HistoryLine(steps=[], what="nothing was done")],
-        operations=[*_operations(useful, macros, roles), *_failures(numbered, prompt.block("capabilities"))],
+        operations=[
+            *_operations(useful, macros, roles),
+            *_failures(numbered, prompt.block("capabilities")),
+            *_calls(numbered, prompt.block("capabilities")),
+        ],
         code=macros,
         roles=roles,
         cited=list(dict.fromkeys(OPERATION_ID.findall(prompt.block("episode")))),
@@ -145,6 +149,31 @@ def _failures(numbered: Sequence[tuple[int, tuple[str, str]]], capabilities: str
             recovery_steps=[mended[0]] if mended else [],
         )
     return list(found.values())[:2]
+
+
+def _calls(numbered: Sequence[tuple[int, tuple[str, str]]], capabilities: str) -> list[ProposedOperation]:
+    """Calls of registered functions in code and page actions, described by their summaries."""
+    listed = [line.partition(": ") for line in capabilities.splitlines()]
+    found: dict[str, ProposedOperation] = {}
+    before: list[str] = []
+    for n, (action, seen) in numbered:
+        called = [(action.find(f"{id}("), id, summary) for id, _, summary in listed if f"{id}(" in action]
+        for _, id, summary in sorted(called):
+            if id in found or went_wrong(seen) or len(summary) < 3:
+                continue
+            done = f"{re.sub(r'[^a-z0-9]+', '_', id.lower())}_done(agent)"
+            description = sentence(summary, 12)
+            found[id] = ProposedOperation(
+                steps=[n],
+                description=description,
+                source=before,
+                target=[done],
+                effects=[done],
+                api=id,
+                worked=True,
+            )
+            before = [done]
+    return list(found.values())[-10:]
 
 
 def _macro(

@@ -31,7 +31,7 @@ def plan_text(plan: Plan, bindings: Mapping[str, str] | None = None) -> str:
         for step in plan.steps
     ]
     if bindings:
-        lines.append("Given: " + ", ".join(f"{{{name}}} = {value}" for name, value in bindings.items()))
+        lines.append("Given here " + ", ".join(f"{{{name}}} = {value}" for name, value in bindings.items()))
     return "\n".join(lines)
 
 

@@ -339,3 +339,15 @@ def test_fixed_capabilities_publish_no_code_role_or_usage() -> None:
     assert free.counters()["code_nodes"] == 1 and free.counters()["role_nodes"] == 1
     assert fixed.counters()["code_nodes"] == fixed.counters()["role_nodes"] == 0
     assert free.counters()["operations"] == fixed.counters()["operations"] == 3
+
+
+def test_the_reader_learns_api_calls_from_code_and_connects_them() -> None:
+    memory = EvoWeave(Resources(Rules(), Hashing(64), APIS, "code", 0))
+    steps = acts(
+        ("token = apis.bank.login(username='ada', password='pw')", "done"),
+        ("apis.bank.pay(receiver='bob', amount=5, access_token=token)", "paid"),
+    )
+    live(memory, experience(1, "Pay Bob what I owe.", "success", steps))
+    first, second = memory._archive.graph.operations.values()
+    assert (first.api, second.api) == ("bank.login", "bank.pay")
+    assert first.target == second.source

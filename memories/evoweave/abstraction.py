@@ -189,6 +189,8 @@ def _state(
     texts: Sequence[str], types: Mapping[str, str], clean: Callable[[str], str], ground: Ground
 ) -> Predicates:
     named = [text.strip() for text in texts if text.strip()]
+    if len(named) > 1 and any(re.fullmatch(r"st\d+", text) for text in named):
+        raise Rejected(f"a state is either one id in use or predicates, not {', '.join(named)}")
     if len(named) == 1 and re.fullmatch(r"st\d+", named[0]):
         known = ground.state(named[0])
         if known is None:

@@ -134,7 +134,7 @@ def _reflect(learner: Learner, experience: Experience, text: str, wrong: Sequenc
         verdict_text(experience),
         _vocabulary(learner, instruction),
         _capabilities(learner, experience),
-        learner.reading.form != "text",
+        learner.reading.form == "code",
         wrong,
     )
     return ask(learner.backbone, messages, role="write", schema=Reflection)

@@ -25,7 +25,8 @@ Descriptions are abstract and short. They start with a plain verb, name what the
 `find contact information of {{person}}`, `go to {{place}}`, `move {{object}} to {{container}}`.
 Use the environment's own verb where it has one (`focus on {{object}}`, `pick up {{object}}`).
 A placeholder has a name (its role) and a type. Use these types where one fits:
-{", ".join(TYPES)}.
+{", ".join(TYPES[:12])},
+{", ".join(TYPES[12:])}.
 A predicate is a fact in the form name(argument, ...): `at(agent, {{place}})`, `has(agent, {{object}})`,
 `logged_in(agent)`, `not open({{container}})`; its arguments are placeholders, or `agent`."""
 
@@ -77,7 +78,8 @@ operation, such as a call of the environment or a few actions with one purpose. 
 
 Give each step an id and, in `after`, the ids of the steps whose result it needs directly. A step that
 needs two results names both. No cycles. List in `given` every value that the task names, and in
-`facts` what is known to hold. {DATA}"""
+`facts` what is known to hold.
+{DATA}"""
     parts = [block("task", instruction), block("observation", history)]
     if earlier:
         parts.append(block("earlier_plan", earlier))
@@ -99,7 +101,9 @@ class HistoryLine(_Reply):
 class ProposedOperation(_Reply):
     steps: list[int] = Field(description="numbers of the rounds that carried it out", min_length=1)
     description: str = Field(description="abstract, verb first, placeholders in braces", min_length=3)
-    source: list[str] = Field(description="state before: a state id in use (st0001), or 0 to 3 predicates")
+    source: list[str] = Field(
+        description='state before: one state id in use, ["st0001"], or 0 to 3 predicates'
+    )
     target: list[str] = Field(description="state after: likewise")
     inputs: list[str] = Field(default_factory=list, description="`name: type` of each required input")
     outputs: list[str] = Field(default_factory=list, description="`name: type` of what it yields")
@@ -168,6 +172,13 @@ class Reflection(_Reply):
     )
 
 
+EXAMPLE = """\
+{"steps": [4], "description": "unlock {container} with {tool}", "source": ["has(agent, {tool})"],
+ "target": ["unlocked({container})"], "inputs": ["container: container", "tool: item"], "outputs": [],
+ "conditions": ["near(agent, {container})"], "effects": ["unlocked({container})"], "api": "unlock",
+ "bindings": {"container": "old chest", "tool": "brass key"}, "worked": true}"""
+
+
 def reflection_messages(
     instruction: str,
     episode: str,
@@ -200,8 +211,11 @@ that operations connect. Leave out detours that changed nothing.
 Inputs are all required. Outputs and effects are only what the observations show. An operation that asks for
 something (request a payment) and one that does it (send money) are two operations.
 If one did not work, say so, copy the error, and name the recovery only if later rounds show it.
+One operation looks like this:
+{EXAMPLE}
 {code_rule}
-Everything empty is allowed where there is nothing to say. {DATA}"""
+Everything empty is allowed where there is nothing to say.
+{DATA}"""
     parts = [
         block("task", instruction),
         block("verdict", verdict),

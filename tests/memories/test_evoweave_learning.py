@@ -95,6 +95,7 @@ def test_a_value_in_a_placeholders_place_is_mended_once_and_then_recorded() -> N
         ({"api": "fly"}, "no capability 'fly'"),
         ({"api": "activate"}, "do not use 'activate'"),
         ({"source": ["st0042"]}, "no state st0042"),
+        ({"source": ["st0001", "at(agent, {liquid})"]}, "either one id in use or predicates"),
         ({"description": "pour {liquid} at 180 degrees"}, "180"),
         ({"effects": ["in({nobody})"]}, "neither an input nor an output"),
         ({"inputs": ["kettle: kettle"]}, "kettle"),

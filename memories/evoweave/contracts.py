@@ -15,6 +15,12 @@ from itertools import permutations
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PREDICATE = re.compile(r"(not\s+)?([A-Za-z][\w \-]*?)\s*(?:\(([^()]*)\))?", re.ASCII)
 _WORD = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_TYPES_WORDS = """
+    object container place substance device creature person account credential text number date
+    list file message item page query answer
+"""
+TYPES = tuple(_TYPES_WORDS.split())
+"""Types offered to planner and reflector, so that both use the same words [ours]; others are allowed."""
 _RENAMINGS = 720
 """Most renamings tried for a normal form [ours]: more placeholders of one type than that keep their order."""
 
@@ -141,6 +147,9 @@ def _argument(text: str, types: Mapping[str, str]) -> str:
         return f"{{{name}:{word(bare.split(':')[1])}}}"
     if name in types:
         return f"{{{name}:{types[name]}}}"
+    if bare.startswith("{") and name in TYPES:
+        # A state may speak of something that is no input, e.g. at(agent, {place}): its name says its type.
+        return f"{{{name}:{name}}}"
     if bare.startswith("{"):
         raise ContractError(f"placeholder {bare} is neither an input nor an output of the operation")
     return name

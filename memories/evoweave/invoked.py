@@ -179,5 +179,5 @@ def concrete_values(instruction: str, actions: Sequence[str], reading: Reading) 
 _LEADING = re.compile(r"^(?:(?:to|in|into|on|onto|from|with|the|a|an)\s+)+")
 _RELATION = re.compile(r"\s+(?:in|on|to|of|from|inside|containing)\s+(?:the\s+|a\s+|an\s+)?")
 _COUNTED = re.compile(r"\s+\d+$")
-_PLAIN = {"true", "false", "none", "null", "agent", "task", "start"}
-"""Words that say nothing of a task."""
+_PLAIN = {"true", "false", "none", "null", "agent", "task", "start", "door", "room"}
+"""Words that say nothing of a task: no value is one of them alone [ours]."""

@@ -9,15 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agents.base import Message
 from agents.prompts import block, system, user
+from memories.evoweave.contracts import TYPES
 from memories.evoweave.plan import topological
 from memories.prompting import DATA
-
-_TYPES_WORDS = """
-    object container place substance device creature person account credential text number date
-    list file message item page query answer
-"""
-TYPES = tuple(_TYPES_WORDS.split())
-"""Types offered to planner and reflector, so that both use the same words [ours]; others are allowed."""
 
 _STYLE = f"""\
 Descriptions are abstract and short. They start with a plain verb, name what the verb acts on as a

@@ -64,6 +64,12 @@ def test_opposites_and_types_stay_apart_and_bad_predicates_are_named() -> None:
     assert normal_form(["not has(agent, {item})"], types) == ("not has(agent, object)",)
     assert normal_form(["has(agent, {to})"], types) != normal_form(["has(agent, {item})"], types)
     assert predicates(["at(agent, {to})"], types) == ("at(agent, {to:place})",)
+    # Named by a type, something may be spoken of that is no input.
+    assert (
+        normal_form(["at(agent, {place})"], {})
+        == ("at(agent, place)",)
+        == normal_form(["at(agent, {to})"], types)
+    )
     with pytest.raises(ContractError, match="no predicate"):
         normal_form(["the agent holds it, (somehow"], types)
     with pytest.raises(ContractError, match="neither an input nor an output"):

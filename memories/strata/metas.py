@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from memories.strata import prompts, state
-from memories.strata.communities import Edges, conductances, louvain
+from memories.strata.communities import Edges, conductances
 from memories.strata.graph import Bullet, Node
 from memories.strata.markdown import many_lines, one_line
 from memories.strata.reflect import Asker
@@ -35,7 +35,7 @@ def distance(centroid: Sequence[float], contents: Sequence[Sequence[float]]) -> 
 def update_metas(store: Store, ask: Asker, edges: Edges, task: int) -> None:
     """Promote the communities of W that are large, tight and novel; let known metas absorb the others."""
     s = store.settings
-    found = louvain(edges, s.resolution, s.seed)
+    found = store.communities(edges)
     tight = [
         members
         for members, phi in zip(found, conductances(edges, found), strict=True)

@@ -30,7 +30,8 @@ def ranking(
 
     `order` holds ord of each row's kind, or 3 for a row to leave out. Equal scores go to the older node.
     """
-    rows = np.flatnonzero((scores >= gate) & (order < 3))
+    rows = np.flatnonzero(scores >= gate)
+    rows = rows[order[rows] < 3]
     packed = np.rint(biased(scores[rows], order[rows], bias) * _UNIT).astype(np.int64) << 32
     packed |= _LOW - numbers[rows]
     if len(rows) > limit:

@@ -5,6 +5,7 @@ Retrieval, the reflection band, the edges of the workflow graph and the collecto
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def words(text: str) -> frozenset[str]:
 
 def inverse_frequency(nodes: int, holding: int) -> float:
     """Weight of a token that `holding` of `nodes` nodes hold: ln((N + 1) / (n + 1)) + 1 [ours]."""
-    return float(np.log((nodes + 1) / (holding + 1)) + 1.0)
+    return math.log((nodes + 1) / (holding + 1)) + 1.0
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from memories.base import DocumentError, Embedder, Vectors
 from memories.strata import forgetting, markdown, state
-from memories.strata.communities import Edges
+from memories.strata.communities import Edges, louvain
 from memories.strata.graph import Graph, Kind, Node, make_id, number_of
 from memories.strata.settings import Settings
 from memories.strata.similarity import Floats, View, exact
@@ -42,6 +42,7 @@ class Store:
         self._documents: dict[str, str] = {}
         self._tags: Counter[str] = Counter()
         self._bullets: dict[str, Vectors] = {}
+        self._partition: tuple[Edges, list[list[int]]] | None = None
 
     @property
     def count(self) -> dict[str, int]:
@@ -170,6 +171,13 @@ class Store:
             return threshold(held, s.edge_quantile, s.edge_prior, s.edge_kappa, s.thresholds)
 
         return self.workflows.edges(within, s.edge_across)
+
+    def communities(self, edges: Edges) -> list[list[int]]:
+        """Louvain on W. Most writes leave W as it was: the same graph has the same communities."""
+        if self._partition is None or not self._partition[0].same_as(edges):
+            found = louvain(edges, self.settings.resolution, self.settings.seed)
+            self._partition = (edges, found)
+        return self._partition[1]
 
     def age(self, node: Node) -> float:
         """G of a workflow now."""

@@ -171,14 +171,15 @@ class Views:
 
     def _shared(self, postings: dict[str, array[int]], weight: dict[str, float]) -> Floats:
         """For each row the summed weight of those keys of `weight` that it holds."""
-        return _gather(
-            ((postings[key], value) for key, value in weight.items() if key in postings), len(self.ids)
-        )
+        found = [(postings[key], value) for key, value in weight.items() if key in postings]
+        return _gather(found, len(self.ids))
 
 
-def _gather(postings: Iterable[tuple[array[int], float]], size: int) -> Floats:
-    total = np.zeros(size)
-    for rows, weight in postings:
-        # A node holds a key once, so no row repeats within a posting list.
-        total[np.frombuffer(rows, dtype=np.int32)] += weight
+def _gather(found: Sequence[tuple[array[int], float]], size: int) -> Floats:
+    """Summed weights by row. A key stands once in a node, and keys come in a fixed order: sums are exact."""
+    if not found:
+        return np.zeros(size)
+    rows = np.concatenate([np.frombuffer(posting, dtype=np.int32) for posting, _ in found])
+    weights = np.repeat([weight for _, weight in found], [len(posting) for posting, _ in found])
+    total: Floats = np.bincount(rows, weights, size).astype(np.float64, copy=False)
     return total

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from memories.base import Embedder, EmbeddingFailed, Vectors
 from memories.evoweave.assemble import (
     MAX_CARDS,
@@ -62,19 +64,29 @@ class Retrieval:
         return sum(found.expansions for found in self.connections)
 
 
-def wording(description: str) -> str:
-    """What is embedded of a description: its placeholders' names as plain words [ours]."""
-    return PLACEHOLDER.sub(lambda found: found[1].replace("_", " "), description)
+def wordings(description: str) -> tuple[str, str]:
+    """What is embedded of a description: its placeholders' names as plain words, and `something` for each."""
+    named = PLACEHOLDER.sub(lambda found: found[1].replace("_", " "), description)
+    return named, PLACEHOLDER.sub("something", description)
 
 
 def embed(embedder: Embedder, descriptions: Sequence[str]) -> Vectors:
-    """A vector a description. Raises EmbeddingFailed, also for a wrong number of vectors."""
-    vectors = embedder.embed([wording(description) for description in descriptions])
-    if vectors.shape != (len(descriptions), embedder.dimension):
-        raise EmbeddingFailed(
-            f"{embedder.name} gave vectors of shape {vectors.shape} for {len(descriptions)} descriptions"
-        )
-    return vectors
+    """A unit vector a description. Raises EmbeddingFailed, also for a wrong number of vectors.
+
+    It is the mean of both wordings [ours]: planner and reflector do not see each other's placeholders, and
+    with the names alone `focus on {plant}` and `focus on {object}` have cosine 0.54 (0.87 so), less
+    than `open {container}` and `close {container}` with 0.77 (0.64 so).
+    """
+    pairs = [wordings(description) for description in descriptions]
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    vectors = embedder.embed(texts)
+    if vectors.shape != (len(texts), embedder.dimension):
+        raise EmbeddingFailed(f"{embedder.name} gave vectors of shape {vectors.shape} for {len(texts)} texts")
+    rows = {text: vectors[row] for row, text in enumerate(texts)}
+    means = np.array([rows[named] + rows[bare] for named, bare in pairs], dtype=np.float32)
+    means = means.reshape(len(pairs), embedder.dimension)
+    unit: Vectors = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), np.float32(1e-9))
+    return unit
 
 
 def retrieve(

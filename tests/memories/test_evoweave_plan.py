@@ -14,6 +14,7 @@ from memories.evoweave.contracts import ContractError, Parameter, normal_form, p
 from memories.evoweave.plan import Plan, PlanError, PlanStep, topological
 from memories.evoweave.planning import changed_steps, read_plan
 from memories.evoweave.prompts import PlanReply
+from memories.evoweave.retrieval import embed
 from tests.memories.evoweave_case import graph_of, operation, parameters, plan
 
 names = ("a", "b", "c")
@@ -324,3 +325,19 @@ def test_cards_are_fragments_then_choices_then_the_rest_and_a_cut_is_told() -> N
     assert whole.cards == ("a", "c", "d", "b", "f", "e") and not whole.cut and whole.left_out == 0
     short = within_budget(made, chosen, candidates, max_cards=3)
     assert short.cards == ("a", "c", "d") and short.cut == (("s1", "s2"),) and short.left_out == 3
+
+
+def test_names_of_placeholders_weigh_less_than_verbs() -> None:
+    """With the default embedder: other names stay candidates at 0.72, opposite verbs do not become ones."""
+    from memories.embedder import MiniLM
+
+    texts = [
+        "focus on {object}",
+        "focus on {plant}",
+        "open {container}",
+        "close {container}",
+        "go to {place}",
+    ]
+    cosines = embed(MiniLM(), texts) @ embed(MiniLM(), texts).T
+    assert cosines[0, 1] >= 0.82 and cosines[2, 3] < 0.72 and cosines[0, 4] < 0.5
+    assert all(abs(cosines[n, n] - 1) < 1e-5 for n in range(5))

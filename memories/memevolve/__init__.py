@@ -12,8 +12,9 @@ Deviations, and why:
 - Only successes are encoded. A failure counts against the edges it was recalled over, an unreadable
   verdict counts for nothing.
 - [ours], where the description is silent: an edge for similarity leads to the 5 nearest nodes above the
-  threshold at most, so that the graph grows linearly; at most 3 neighbours are recalled; a merge keeps the
-  older node and unites the texts by line; consolidation compares each node with the older ones of its kind.
+  threshold at most, so that the graph grows linearly; at most 3 neighbours are recalled; consolidation
+  compares each node with the older ones of its kind; a merge keeps the older node, unites patterns and
+  checklists by line, and takes the newer episode's success and playbook whole.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from memories.memevolve.fusion import (
     Link,
     fused,
     joined,
-    united,
+    taken_in,
     useless,
     with_neighbours,
 )
@@ -187,7 +188,7 @@ class MemEvolve:
                 self._relink(id, kept)
 
     def _merge(self, older: str, newer: str) -> None:
-        kept, gone = self._store[older], self._store[newer]
+        gone = self._store[newer]
         ends = dict(gone.links) | {
             id: self._store[id].links[newer] for id in sorted(self._newer.get(newer, ()))
         }
@@ -197,13 +198,7 @@ class MemEvolve:
         self._store.remove(newer)
         self._tfidf.remove(newer)
         self._newer.pop(newer, None)
-        text = united(kept.text, gone.text)
-        merged = replace(
-            self._store[older],
-            text=text,
-            support=kept.support + gone.support,
-            settled=kept.settled and text == kept.text,
-        )
+        merged = taken_in(self._store[older], gone)
         self._store.replace(older, merged)
         self._tfidf.put(older, merged.content)
         for end, link in ends.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Kind = Literal["success", "pattern", "playbook", "checklist"]
@@ -88,6 +88,16 @@ def united(older: str, newer: str) -> str:
             known.add(_plain(line))
             lines.append(line)
     return "\n".join(lines)
+
+
+def taken_in(older: FusionNode, newer: FusionNode) -> FusionNode:
+    """The older node after a merge. A procedure is no set of lines: the newer one replaces it whole."""
+    support = older.support + newer.support
+    if older.kind in ("success", "playbook"):
+        source = replace(newer, support=support, links=older.links)
+    else:
+        source = replace(older, support=support, text=united(older.text, newer.text))
+    return replace(source, settled=older.settled and source.content == older.content)
 
 
 def joined(one: Link | None, other: Link) -> Link:

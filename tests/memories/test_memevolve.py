@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agents.base import MalformedReply
 from envs.base import Task
-from memories.memevolve.fusion import Link, fused, united, useless, with_neighbours
+from memories.memevolve.fusion import FusionNode, Link, fused, taken_in, united, useless, with_neighbours
 from memories.memevolve.tfidf import Tfidf
 from tests.memories.helpers import Axes, Scripted, build, experience, live
 
@@ -59,6 +60,17 @@ def test_an_edge_is_useless_after_ten_uses_with_under_a_fifth_of_successes() -> 
 def test_texts_are_united_by_line() -> None:
     assert united("- a\n- b", "- B \n- c") == "- a\n- b\n- c"
     assert len(united("\n".join(map(str, range(11))), "x\ny\nz").splitlines()) == 12
+
+
+def test_a_merge_unites_points_and_replaces_procedures() -> None:
+    older = FusionNode("checklist", 1, "task 1", "- a", 2, True, {"00001": Link("similar", 3, 1)})
+    newer = FusionNode("checklist", 5, "task 5", "- b", 1, False, {"00002": Link("similar")})
+    merged = taken_in(older, newer)
+    assert merged == FusionNode("checklist", 1, "task 1", "- a\n- b", 3, False, older.links)
+    procedures = [replace(node, kind="playbook") for node in (older, newer)]
+    merged = taken_in(*procedures)
+    assert merged == FusionNode("playbook", 5, "task 5", "- b", 3, False, older.links)
+    assert taken_in(older, replace(older, links={})).settled
 
 
 def test_a_worked_stream() -> None:

@@ -45,6 +45,7 @@ class Draft:
     error: str = ""
     recovery: str = ""
     code: tuple[str, ...] = ()
+    """As the reply names it; ids once it is linked."""
     role: str = ""
 
 

@@ -54,9 +54,7 @@ class Archive:
     def _put(self, placed: Placed, task: int, fresh: dict[object, str]) -> str:
         """Publish one draft. `fresh`: what this lesson published before, so that a repetition is evidence."""
         draft = placed.draft
-        code = tuple(id for id in dict.fromkeys(draft.code) if id in self.capabilities.codes)
-        role = f"role:{draft.role.lower()}"
-        roles = (role,) if role in self.capabilities.roles else ()
+        code, roles = draft.code, (draft.role,) if draft.role else ()
         same = (draft.description, contract_of_draft(draft), draft.worked)
         target = placed.target if placed.relation == "evidence" else fresh.get(same, "")
         relation = "evidence" if target else placed.relation

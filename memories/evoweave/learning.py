@@ -5,9 +5,10 @@ Everything is prepared before anything is published: a malformed reply leaves th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agents import prompts
 from agents.base import Backbone
@@ -121,6 +122,10 @@ def learn(learner: Learner, experience: Experience) -> Lesson:
     return lesson
 
 
+def _domain(text: str) -> str:
+    return re.sub(r"[\s\-]+", "_", text.strip().lower())
+
+
 def _event(steps: Sequence[int], what: str) -> str:
     return f"rounds {', '.join(map(str, steps))}: {what}" if steps else what
 
@@ -195,21 +200,42 @@ class _Checked:
         self.roles: dict[str, list[str]] = {}
         self.usage: list[tuple[str, str]] = []
         self.problems: list[str] = []
+        self.code_ids: dict[str, str] = {}
+        """Name in the reply -> id, empty for code that is not published."""
+        self.proposed_roles: set[str] = set()
 
     def check(self, reply: Reflection) -> _Checked:
         every = {*self.values}
         for proposal in reply.operations:
             every |= {plain(value) for value in proposal.bindings.values()} - {""}
+        self.code_ids = dict.fromkeys((code.name for code in reply.code), "")
+        self.proposed_roles = {_domain(role.domain) for role in reply.roles}
         if not self.learner.freeze_capabilities:
             self._code(reply, every)
             self._roles(reply, every)
             self._usage(reply, every)
         for proposal in reply.operations:
             try:
-                self.drafts.append(draft(proposal, self.ground))
+                self.drafts.append(self._linked(draft(proposal, self.ground)))
             except Rejected as error:
                 self.problems.append(str(error))
         return self
+
+    def _linked(self, made: Draft) -> Draft:
+        """The draft with ids for the names of its code and role. Raises Rejected for a name nobody gave.
+
+        What was proposed but not published is left out: it has an objection of its own, or capabilities are fixed.
+        """
+        where, store = f"operation {made.description!r}", self.learner.capabilities
+        code = [self.code_ids.get(name, name) for name in dict.fromkeys(made.code)]
+        strange = [id for id in code if id and id not in store.codes and id not in {c.id for c in self.code}]
+        if strange:
+            raise Rejected(f"{where}: there is no code {strange[0]!r}")
+        domain = _domain(made.role)
+        role = f"role:{domain}" if domain in self.roles or f"role:{domain}" in store.roles else ""
+        if domain and not role and domain not in self.proposed_roles:
+            raise Rejected(f"{where}: there is no role {made.role!r}")
+        return replace(made, code=tuple(filter(None, code)), role=role)
 
     def _code(self, reply: Reflection, values: set[str]) -> None:
         for proposal in reply.code:
@@ -218,11 +244,22 @@ class _Checked:
             except (Rejected, ContractError) as error:
                 self.problems.append(str(error))
                 continue
-            stored = self.learner.capabilities.codes.get(code.id)
-            if stored is not None and stored.body != code.body:
+            id = self._free_name(code)
+            if not id:
                 self.problems.append(f"code {code.id!r}: another one has that name; take a new name")
-            elif stored is None and code.id not in self.learner.capabilities.apis:
-                self.code.append(code)
+                continue
+            self.code_ids[proposal.name] = id
+            if id not in self.learner.capabilities.codes and id not in {c.id for c in self.code}:
+                self.code.append(replace(code, id=id))
+
+    def _free_name(self, code: Code) -> str:
+        """The id under which code is stored: that of the same body, or a free one; a function has one name only."""
+        known = {**self.learner.capabilities.codes, **{c.id: c for c in self.code}}
+        names = [code.id, *(f"{code.id}_{n}" for n in range(2, len(known) + 3))]
+        for id in names if code.kind == "macro" else names[:1]:
+            if id not in self.learner.capabilities.apis and (id not in known or known[id].body == code.body):
+                return id
+        return ""
 
     def _roles(self, reply: Reflection, values: set[str]) -> None:
         for proposal in reply.roles:

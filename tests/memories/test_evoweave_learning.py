@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -10,14 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agents.backbone import Model, for_all_roles
 from agents.base import MalformedReply, Step
-from memories.base import EmbeddingFailed, Experience, Recall
+from agents.scripted import ScriptedClient
+from memories.base import EmbeddingFailed, Experience, Recall, Resources
+from memories.embedder import Hashing
 from memories.evoweave import EvoWeave
 from memories.evoweave.abstraction import leaked, plain
 from memories.evoweave.contracts import PLACEHOLDER, Operation
 from memories.evoweave.invoked import concrete_values
 from memories.evoweave.merging import Contract, allowed, relation
-from tests.memories.evoweave_case import proposal, reflection
+from tests.memories.evoweave_case import plan, proposal, reflection
 from tests.memories.helpers import Anything, Rules, Scripted, acts, build, experience
 
 BOIL = acts(
@@ -457,3 +461,64 @@ def test_a_recall_of_another_kind_is_written_too(kind) -> None:  # type: ignore[
     memory = build("evoweave", kind())
     memory.write(Experience(told().episode, told().verdict, Recall()))
     assert memory.counters()["episodes"] == 1
+
+
+def test_a_bad_reply_is_asked_for_again_once_with_the_reason_and_then_recorded() -> None:
+    """Through the real backbone: a cyclic plan is answered by a good one; a reflection stays broken."""
+    cycle = json.dumps(plan(("s1", "pour {liquid}", ["s2"]), ("s2", "drink {liquid}", ["s1"])))
+    good = json.dumps(plan(("s1", "pour {liquid}", [])))
+    client = ScriptedClient([cycle, good, "I would rather not.", "Still not."])
+    memory = EvoWeave(Resources(Model(for_all_roles(client)), Hashing(64)))
+    recall = memory.begin(told().episode.task, "A kitchen.")
+    assert "s1. pour {liquid}" in recall.text
+    assert "cycle" in client.requests[1].messages[-1]["content"]
+    memory.write(Experience(told().episode, told().verdict, recall))
+    assert len(client.requests) == 4
+    assert memory.counters()["malformed_reflections"] == 1 and memory.counters()["operations"] == 0
+    assert {request.role for request in client.requests[:2]} == {"plan"}
+    assert {request.role for request in client.requests[2:]} == {"write"}
+
+
+MACRO = {
+    "name": "Fill And Heat",
+    "kind": "macro",
+    "summary": "fill {vessel}, then heat",
+    "body": "pour {liquid} into {vessel}\nactivate {device}",
+    "bindings": {"liquid": "water", "vessel": "kettle", "device": "oven"},
+    "steps": [2, 4],
+}
+
+
+def test_an_operation_refers_to_code_and_roles_that_exist_or_is_refused() -> None:
+    role = {"domain": "Kitchen", "advice": ["open things first"]}
+    made = {**POUR, "source": [], "code": ["Fill And Heat"], "role": "kitchen"}
+    seen = told(steps=(*BOIL, Step("act", "", "look around", "This is the kitchen.")))
+    memory = evoweave(reflection(made, code=[MACRO], roles=[role]))
+    memory.write(seen)
+    [one] = operations(memory).values()
+    assert one.code == ("fill_and_heat",) and one.roles == ("role:kitchen",)
+    assert memory.counters()["code_links"] == memory.counters()["role_links"] == 1
+
+    for strange in ({"code": ["nobody_wrote_it"]}, {"role": "garden"}):
+        wrong = reflection({**made, "code": [], "role": "", **strange})
+        memory = evoweave(wrong, wrong)
+        memory.write(seen)
+        assert not operations(memory) and memory.counters()["rejected"] == 1
+
+    bad = reflection(made, code=[{**MACRO, "steps": [2, 1]}], roles=[{**role, "domain": "galaxy"}])
+    bad["operations"][0]["role"] = "galaxy"
+    memory = evoweave(bad, bad)
+    memory.write(seen)
+    [one] = operations(memory).values()
+    assert not one.code and not one.roles, "what was refused itself is left out, the operation stays"
+
+
+def test_macros_of_one_name_get_numbers_and_the_same_body_is_one_macro() -> None:
+    other = {**MACRO, "body": "open {shelf}\npour {liquid} into {vessel}", "steps": [1, 2]}
+    other["bindings"] = {"shelf": "cupboard", "liquid": "water", "vessel": "kettle"}
+    memory = evoweave(reflection(code=[MACRO]), reflection(code=[other]), reflection(code=[MACRO, other]))
+    for number in (1, 2, 3):
+        memory.write(told(number=number))
+    codes = memory._archive.capabilities.codes
+    assert sorted(codes) == ["fill_and_heat", "fill_and_heat_2"]
+    assert codes["fill_and_heat_2"].body.startswith("open {shelf}")

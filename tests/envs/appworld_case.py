@@ -23,9 +23,8 @@ def _kill(environment: Environment) -> None:
     os.kill(environment.pid, signal.SIGKILL)
 
 
-_LOGIN = (
-    "key = apis.simple_note.login(username='ben.hill@example.com', password='ben-simple_note-key')['access_token']"
-)
+_KEY = "ben-simple_note-key"
+_LOGIN = f"key = apis.simple_note.login(username='ben.hill@example.com', password={_KEY!r})['access_token']"
 
 CASE = Case(
     name="appworld",

@@ -80,7 +80,10 @@ def successes_prompt(insights: Sequence[Insight], successes: Sequence[str], full
 
 @answers(Changes)
 def change(prompt: Prompt, rng: random.Random) -> Changes:
-    """From a pair, a step of the success that the failure lacks; of successes, the order of the last."""
+    """From a pair, a step of the success that the failure lacks; of successes, the order of the last.
+
+    Of a full list the least confirmed insight is given up for a new one.
+    """
     listed = [line.partition(". ") for line in prompt.block("insights").splitlines() if line[:1].isdigit()]
     successes, failure = prompt.blocks.get("success", [""]), prompt.block("failure")
     right = worked(episode_steps(successes[-1]))
@@ -98,4 +101,7 @@ def change(prompt: Prompt, rng: random.Random) -> Changes:
     for number, _, old in listed:
         if overlap(text, old) >= 0.9:
             return Changes(operations=[Change(operation="AGREE", insight=int(number), text="")])
-    return Changes(operations=[Change(operation="ADD", insight=None, text=text)])
+    room = []
+    if FULL.strip() in prompt.text and listed:
+        room = [Change(operation="REMOVE", insight=int(listed[-1][0]), text="")]
+    return Changes(operations=[*room, Change(operation="ADD", insight=None, text=text)])

@@ -70,9 +70,9 @@ def system_text(form: Form, action_help: str, guide: Guide) -> str:
     parts = [forms.ROLES[form], forms.RULES[form], block("action_help", action_help)]
     if guide.text:
         parts.append(
-            "What was kept from earlier tasks follows. It comes from experience, not from this task, and\n"
-            "may be wrong or not fit: weigh it against what you see, and adapt names and places.\n"
-            + block("memory", guide.text)
+            "What was kept from earlier tasks follows. It may be wrong or not fit this task: weigh it\n"
+            "silently against what you see, adapt names and places, and name it in your thought only where\n"
+            "you follow it.\n" + block("memory", guide.text)
         )
     if guide.tools:
         parts.append(

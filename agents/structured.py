@@ -269,4 +269,5 @@ def _bounds(field: Schema) -> str:
         "exclusiveMaximum": "less than {}",
     }
     limits = [words[key].format(field[key]) for key in words if key in field]
+    limits = ["not empty" if limit == "at least 1 characters" else limit for limit in limits]
     return f", {' and '.join(limits)}" if limits else ""

@@ -37,7 +37,7 @@ class MemoryItem(BaseModel):
     """One strategy."""
 
     title: str = Field(min_length=1, description="names the strategy in a few words")
-    description: str = Field(min_length=1, description="one line: what it is about")
+    description: str = Field(min_length=1, description="one line: when it applies")
     content: str = Field(
         min_length=1, description="one to three sentences: the lesson, so that it can be followed"
     )
@@ -83,8 +83,8 @@ class ReasoningBank:
         if not items:
             return Recall()
         parts = [
-            "Strategies distilled from earlier tasks. Before each action, weigh for every strategy whether it "
-            "applies here, say so in your thought, and follow it where it does."
+            "Strategies distilled from earlier tasks. Before each action, weigh each of them: follow it where it "
+            "applies here, else leave it aside."
         ]
         for _, _, item in items:
             parts.append(f"## {item.title}\n{item.description}\n{item.content}")
@@ -157,21 +157,22 @@ class ReasoningBank:
 
 
 SUCCESS = f"""\
-You distil strategies from an agent's record of a task that it completed. First consider why it
-succeeded: which decisions mattered, and in which order. Then state at most {MOST_ITEMS} strategies that
-will help with later, similar tasks.
+You distil strategies from an agent's record of a task that it completed. Consider why it succeeded:
+which decisions mattered, and in which order. State the strategies that will help with later, similar
+tasks: usually one or two, at most {MOST_ITEMS}.
 """
 
 FAILURE = f"""\
-You distil lessons from an agent's record of a task that it failed. First consider why it failed: what
-was misread, left out, or done in the wrong order, and what would have prevented it. Then state at most
-{MOST_ITEMS} lessons that will help with later, similar tasks.
+You distil lessons from an agent's record of a task that it failed. Consider why it failed: what was
+misread, left out, or done in the wrong order, and what would have prevented it. State the lessons that
+will help with later, similar tasks: usually one or two, at most {MOST_ITEMS}.
 """
 
 RULES = f"""\
 Each one is about one thing and none repeats another. Write it for tasks of this kind, not for this one:
-leave out names, numbers and places that only this task has, but keep the forms of actions, tools and
-calls as the world accepts them. Rest on what the record shows. If it teaches nothing, give none.
+put a placeholder such as OBJ for what varies from task to task, but keep places and things that other
+tasks of this world will share, and the forms of actions, tools and calls as the world accepts them. Rest
+on what the record shows, not on what you know besides. If it teaches nothing, give none.
 {DATA}"""
 
 

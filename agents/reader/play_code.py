@@ -71,7 +71,7 @@ def remembered(memory: str, task: str) -> Sequence[Sequence[str]]:
 def _episodes(memory: str) -> Iterator[tuple[str, list[str]]]:
     """Goal and blocks of every episode in a memory's text that is not said to have failed."""
     starts = [*_TASK.finditer(memory)]
-    for start, end in zip(starts, [*starts[1:], None], strict=True):
+    for start, end in zip(starts, [*starts[1:], None], strict=False):
         part = memory[start.end() : end.start() if end else len(memory)]
         blocks = [
             code for code, seen in _STEP.findall(part) if not seen.startswith(_ERROR) and _is_python(code)

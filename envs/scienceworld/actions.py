@@ -17,8 +17,8 @@ TEMPLATES: Mapping[str, str] = {
     "dunk OBJ in OBJ": "Dip a container into a liquid to fill it.",
     "eat OBJ": "Eat something. It is gone.",
     "flush OBJ": "Flush a toilet.",
-    "focus on OBJ": "Name the object that the task asks for. The wrong one ends the task as failed.",
-    "go OBJ": "Walk to an adjoining place through an open door: go to hallway.",
+    "focus on OBJ": "Name the object that the task asks for (see below).",
+    "go OBJ": "Walk through an open door to an adjoining place, e.g. go to hallway. `look around` then describes it.",
     "inventory": "List what you carry.",
     "look around": "Describe the place you are in.",
     "look at OBJ": "Describe one object closely.",
@@ -27,7 +27,7 @@ TEMPLATES: Mapping[str, str] = {
     "move OBJ to OBJ": "Put an object into, onto or before another.",
     "open OBJ": "Open a door or a container.",
     "pick up OBJ": "Take an object into the inventory.",
-    "pour OBJ in OBJ": "Pour a liquid, or what a container holds, into another container.",
+    "pour OBJ in OBJ": "Pour a liquid, or what a container holds, into another: pour red paint in cup.",
     "put down OBJ": "Lay an object from the inventory down here.",
     "read OBJ": "Read a note, a book or a recipe.",
     "task": "Repeat what the task asks for.",
@@ -55,8 +55,9 @@ command is lost.
 `focus on` is how you commit to an answer or mark what the task names: use it only where the task tells you to
 focus, and only on an object you are sure of. A wrong focus ends the task as failed.
 The world goes on with time: things heat, cool, grow and move as you act or wait.
-`{CHECK}` is free, it costs no step: it lists the commands with no or one object that
-are valid now, and the objects in reach. Use it when a command is not understood or a name is not clear."""
+`{CHECK}`, sent as an action, is free, it costs no step: it lists the commands with no or one
+object that are valid now, and the objects in reach. Use it when a command is not understood or a name is
+not clear."""
 
 
 def capabilities() -> tuple[Capability, ...]:

@@ -87,11 +87,15 @@ class Simulator:
 
         self.watchdog = watchdog
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the JVM
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="scienceworld-"
+        )  # the simulator writes where it runs
         classpath = os.pathsep.join((find_jar_path(), str(jar())))
         gateway = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")
         self._child = Child(
             [str(java()), *OPTIONS, *options, "-classpath", classpath, *gateway],
             env={name: value for name, value in os.environ.items() if name not in _FOREIGN},
+            cwd=self._folder.name,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
@@ -154,6 +158,7 @@ class Simulator:
         """Kill the JVM. Idempotent."""
         self._child.kill()
         self._complaints.close()
+        self._folder.cleanup()
 
     def _greeting(self) -> tuple[int, str]:
         """The port and token that the gateway prints when it listens; warnings of the JVM may precede them."""

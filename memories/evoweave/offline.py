@@ -33,7 +33,7 @@ _VERBS_WORDS = """
     boil melt freeze grow examine activate determine place look read wait
 """
 _VERBS = frozenset(_VERBS_WORDS.split())
-_WHERE = re.compile(r"\b(?:located (?:around|in)|in) the ([a-z][a-z ]+?)(?=[.,;]|$| (?:room|and)\b)")
+_WHERE = re.compile(r"\b(?:located (?:around|in)|in) the ([a-z][a-z ]+?)(?=[.,;]|$| and\b)")
 _TASK_IS = re.compile(r"^\W*(?:your task is to|task:)\s*", re.IGNORECASE)
 
 
@@ -51,6 +51,8 @@ def plan(prompt: Prompt, rng: random.Random) -> PlanReply:
             each = phrase(" ".join(words))
             if each and each.description not in {known.description for known in found}:
                 found.append(each)
+    # To find something is a goal; its operations are going there and what comes after.
+    found = [each for each in found if each.verb != "find"] if len(found) > 1 else found
     steps = [
         PlannedStep(id=f"s{n}", description=each.description, after=[f"s{n - 1}"] if n > 1 else [])
         for n, each in enumerate(found[:12], 1)

@@ -351,3 +351,18 @@ def test_the_reader_learns_api_calls_from_code_and_connects_them() -> None:
     first, second = memory._archive.graph.operations.values()
     assert (first.api, second.api) == ("bank.login", "bank.pay")
     assert first.target == second.source
+
+
+def test_the_reader_plans_by_clauses_and_follows_what_it_learned() -> None:
+    memory = build("evoweave", Rules())
+    steps = acts(
+        ("open door to hall", "Open."), ("pour milk into jug", "Done."), ("activate stove", "It is on.")
+    )
+    instruction = (
+        "Your task is to find milk in the kitchen. First, pour milk into the jug. Then, activate the stove."
+    )
+    first = live(memory, experience(1, instruction, "success", steps))
+    second = live(memory, experience(2, instruction, "success", steps))
+    assert "s2. pour {object} into {container} (after s1)" in first.text and "{place} = kitchen" in first.text
+    assert "s2 -> s3: op00002 => op00003" in second.text
+    assert memory.counters()["evidence"] == 3 and memory.counters()["operations"] == 3

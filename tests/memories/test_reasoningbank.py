@@ -69,7 +69,7 @@ def test_successes_and_failures_have_prompts_of_their_own_and_the_authors_temper
     memory.write(experience(2, "boil tin", "failure", reason="success was claimed"))
     (role, _, first, temperature), (_, _, second, _) = backbone.calls
     assert (role, temperature) == ("write", 1.0)
-    assert "why it\nsucceeded" in first and "why it failed" not in first
+    assert "why it succeeded" in first and "why it failed" not in first
     assert "why it failed" in second and "why it\nsucceeded" not in second
     assert "<verdict>\nfailure: success was claimed\n</verdict>" in second
 

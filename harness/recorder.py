@@ -51,7 +51,7 @@ class JournalRecorder:
         self._source: sqlite3.Connection | None = (
             database.open_existing(replies, read_only=True) if replies is not None else None
         )
-        self.served: set[str] = set()
+        self._served: dict[str, str] = {}
         self.tell: Callable[[str], None] = lambda text: None
         self.attempt(0, 0)
 
@@ -112,10 +112,11 @@ class JournalRecorder:
         return reply
 
     def _watch_model(self, asked: str, served: str) -> None:
-        if served and served not in self.served:
-            if self.served:
-                self.tell(f"the provider now serves {served!r} for {asked!r} (before: {sorted(self.served)})")
-            self.served.add(served)
+        before = self._served.get(asked, served)
+        if served and served != before:
+            self.tell(f"the provider now serves {served!r} for {asked!r} (before: {before!r})")
+        if served:
+            self._served[asked] = served
 
     def counts(self) -> Mapping[str, int]:
         """Calls of the current attempt by role."""

@@ -271,3 +271,15 @@ def test_orders_and_ranges() -> None:
     ):
         with pytest.raises(SetupError, match=words):
             ordered(all_tasks, options)
+
+
+def test_a_model_that_changes_during_a_run_is_warned_of(tmp_path: Path) -> None:
+    class Swapped(rig.Player):
+        def send(self, request):  # type: ignore[no-untyped-def]
+            from dataclasses import replace
+
+            return replace(super().send(request), model="player-2" if len(self.sent) > 5 else "player-1")
+
+    progress = rig.run(tmp_path, NoMemory, Swapped())
+    told = [line for line in progress.lines if "now serves" in line]
+    assert told == ["the provider now serves 'player-2' for 'player' (before: 'player-1')"]

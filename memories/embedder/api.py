@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Api:
 
     def _send(self, texts: list[str]) -> list[list[float]]:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-        import litellm
+        litellm: Any = import_module("litellm")
 
         # It reads a max_retries of 0 as "the default", and would retry beneath our own retries.
         litellm.DEFAULT_MAX_RETRIES = 0

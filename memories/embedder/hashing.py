@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -25,12 +27,16 @@ class Hashing:
         """Unit vectors, shape (len(texts), dimension); a text without words gets the first unit vector."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
+            counts: Counter[int] = Counter()
             for word in _WORD.findall(text.lower()):
                 number = _number(word)
-                row[(number >> 1) % self.dimension] += 1 if number & 1 else -1
-            length = np.linalg.norm(row)
-            if length:
-                row /= length
+                counts[(number >> 1) % self.dimension] += 1 if number & 1 else -1
+            # Whole numbers until the end: a BLAS norm may differ in its last bit from process to process.
+            square = sum(count * count for count in counts.values())
+            if square:
+                length = math.sqrt(square)
+                for place, count in counts.items():
+                    row[place] = count / length
             else:
                 row[0] = 1
         return vectors

@@ -7,6 +7,7 @@ their sha256, since another file would silently change every retrieval.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -61,7 +62,9 @@ class MiniLM:
                 f"{self.name} could not embed a text of {len(text)} characters: {error}"
             ) from error
         mean = states[np.array(encoded.attention_mask, dtype=bool)].mean(axis=0, dtype=np.float64)
-        vector: Vectors = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+        # Exactly rounded: a BLAS norm may differ in its last bit from process to process.
+        length = math.sqrt(math.fsum((mean * mean).tolist()))
+        vector: Vectors = (mean / max(length, 1e-12)).astype(np.float32)
         vector.flags.writeable = False
         return vector
 

@@ -65,8 +65,8 @@ class Axes:
         for text in texts:
             counts = [text.lower().count(word) for word in self.words]
             rows.append([*counts, 0 if any(counts) else 1])
-        matrix = np.array(rows, dtype=np.float32).reshape(len(texts), self.dimension)
-        return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+        matrix = np.array(rows, dtype=np.float64).reshape(len(texts), self.dimension)
+        return (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float32)
 
 
 class Recording:

@@ -44,7 +44,9 @@ class Scored(NullEnvironment):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_random_scores_and_labels_change_nothing_that_an_agent_or_memory_has(tmp_path: Path, name: str) -> None:
+def test_random_scores_and_labels_change_nothing_that_an_agent_or_memory_has(
+    tmp_path: Path, name: str
+) -> None:
     config = composed(name)
 
     def memory(resources: Resources) -> Memory:
@@ -56,7 +58,7 @@ def test_random_scores_and_labels_change_nothing_that_an_agent_or_memory_has(tmp
         rig.run(tmp_path / str(seed), memory, ReaderClient(0), environment=Scored(seed))
         found = rig.record(tmp_path / str(seed))
         shown = [
-            (row["number"], row["verdict"], row["reason"], row["injected"], row["items"], row["events"], row["counters"])
+            [row[key] for key in ("number", "verdict", "reason", "injected", "items", "events", "counters")]
             for row in rows(tmp_path / str(seed))
         ]
         records.append(({table: found[table] for table in LEAKABLE}, shown))

@@ -14,7 +14,20 @@ OPERATIONAL: Mapping[str, frozenset[str]] = {
     ),
     "stream": frozenset({"limit", "retries", "on_backbone_failure", "retry_failed"}),
     "memory": frozenset({"label", "per_setting"}),
-    "env": frozenset({"watchdog", "recycle_after", "jvm_options", "port", "ports", "cache"}),
+    "env": frozenset(
+        {
+            "watchdog",
+            "recycle_after",
+            "jvm_options",
+            "port",
+            "ports",
+            "cache",
+            "run",
+            "reset_timeout",
+            "api_base",
+            "api_key_env",
+        }
+    ),
     "embedder": frozenset({"api_base", "api_key_env", "timeout", "batch"}),
     "agent": frozenset(),
     "judge": frozenset(),

@@ -60,7 +60,7 @@ def differences(
         rivals = {
             other: value
             for other, value in known.items()
-            if other != label and memories[other] not in METHODS and value is not None
+            if other != label and memories[other].split("_")[0] not in METHODS and value is not None
         }
         strongest = max(rivals, key=lambda other: rivals[other]) if rivals else None
         found[label] = (None if none == label else none, strongest)

@@ -17,7 +17,7 @@ MEMORIES = (
 )  # fmt: skip
 """Order of rows: as in the papers' tables."""
 METHODS = ("evoweave", "strata")
-"""The methods that the papers propose; every other memory is a baseline."""
+"""The methods that the papers propose; every other memory, but for their ablations, is a baseline."""
 SHORT = {"appworld_test_normal": "Normal", "appworld_test_challenge": "Challenge"}
 """Labels where a table holds several settings, as in the papers' headings."""
 SETTINGS = {
@@ -136,7 +136,8 @@ def headline(run: Run) -> tuple[Metric, ...]:
 def row_order(group: Group) -> tuple[int, str, str]:
     """Sort key of rows: the papers' order, then by name and variant."""
     name = group.first.memory
-    return (MEMORIES.index(name) if name in MEMORIES else len(MEMORIES), name, group.first.variant)
+    known = name if name in MEMORIES else name.split("_")[0]  # an ablation stands below what it is one of
+    return (MEMORIES.index(known) if known in MEMORIES else len(MEMORIES), name, group.first.variant)
 
 
 def setting_order(setting: str) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from harness.load import Run
 from harness.metrics import Group
 from harness.tables.base import Cell, Column, Table, legend
 from harness.tables.panels import Panel, head, panels, setting_label, warnings
+from harness.tables.published import shortfall
 from harness.tables.strata_ablations import by_row
 from harness.tables.strata_measures import of_group
 
@@ -43,8 +44,9 @@ def _table(panel: Panel, paper: str | None) -> Table:
     }
     groups = by_row(panel)["strata"]
     columns = [Column("setting", "Setting"), Column("tasks", "Tasks")]
+    marks = {s: shortfall(groups[s], "strata")[0] if paper == "strata" else () for s in panel.settings}
     rows: list[list[Cell]] = [
-        [Cell(setting_label(setting)), Cell(_tasks(groups[setting]))] for setting in panel.settings
+        [Cell(setting_label(s)), Cell(_tasks(groups[s]), marks=marks[s])] for s in panel.settings
     ]
     for measure, heading, name in _COLUMNS:
         beside = paper == "strata" and any(

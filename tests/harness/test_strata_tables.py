@@ -10,7 +10,7 @@ import yaml
 
 from harness.load import Run, runs
 from harness.tables import strata_ablations, strata_composition
-from harness.tables.base import Table
+from harness.tables.base import FEWER_SEEDS, FEWER_TASKS, Table
 from harness.tables.strata_ablations import LAYOUTS
 from harness.tables.strata_measures import measures, purity, regret
 from memories.strata.graph import Node
@@ -165,6 +165,8 @@ def test_composition_has_a_row_a_setting(tmp_path: Path) -> None:
     assert cells(table, "workflows") == [7.0, 7.0]
     assert cells(table, "workflows_paper") == [112.0, None]
     assert cells(table, "contrast_pairs_paper") == [2.0, 6.0]
+    # two tasks and one seed are fewer than the paper's
+    assert all(row[1].marks == (FEWER_TASKS, FEWER_SEEDS) for row in table.rows)
 
 
 def test_every_row_has_a_configuration_and_its_experiment_runs_it() -> None:

@@ -196,6 +196,18 @@ def test_equal_qualities_fall_to_the_older_workflow() -> None:
     assert [d.row for d in collect(edges_of(4, {}), [0.3] * 4, 2)] == [0, 1]
 
 
+def test_if_all_were_cut_vertices_the_lowest_quality_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every finite graph has a row that is no cut vertex, so this is made up: a collection always ends.
+    monkeypatch.setattr(Survivors, "cut_vertices", lambda self: frozenset(self.rows))
+    deletions = collect(edges_of(3, {(0, 1): 0.5, (1, 2): 0.6}), [0.0, 9.0, 1.0], 1)
+    assert [(d.row, d.spared) for d in deletions] == [(1, None), (2, None)]
+
+
+def test_a_single_workflow_has_middling_quality() -> None:
+    assert quality([0], [3.0], 0.35, 0.65).tolist() == [0.5]
+    assert [d.quality for d in collect(edges_of(1, {}), [3.0], 0)] == [0.5]
+
+
 def test_a_collection_can_take_everything() -> None:
     assert len(collect(edges_of(3, {(0, 1): 1.0, (1, 2): 1.0}), [0.0, 1.0, 2.0], 0)) == 3
     assert collect(edges_of(0, {}), [], 0) == []

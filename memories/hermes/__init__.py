@@ -81,7 +81,8 @@ class Hermes:
         self._backbone = resources.backbone
         self._shelf = Shelf()
         self._numbers: Counter[str] = Counter()
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, tuple[Skill, str]] = {}
+        """The document of each skill, as long as the skill is the same."""
 
     def begin(self, task: Task, observation: str) -> Recall:
         """All notes and the index of all skills."""
@@ -177,9 +178,11 @@ class Hermes:
             NOTES: write_records(notes, remark=f"at most {self.notes_limit} characters in all"),
         }
         for name, skill in self._shelf.skills.items():
-            documents[f"skills/{name}.txt"] = write_record(
-                {"description": skill.description, "text": skill.body}
-            )
+            known = self._texts.get(name)
+            if known is None or known[0] is not skill:
+                known = skill, write_record({"description": skill.description, "text": skill.body})
+                self._texts[name] = known
+            documents[f"skills/{name}.txt"] = known[1]
         return documents
 
     def load(self, documents: Mapping[str, str]) -> None:

@@ -145,9 +145,8 @@ def digests() -> dict[str, str]:
         for kind in (Rules, Anything):
             memory, seen = story(backbone := kind(), name)
             did = [seen, dict(memory.documents()), dict(memory.counters()), backbone.calls]
-            found[f"{name} {kind.__name__}"] = hashlib.sha256(
-                json.dumps(did, default=str).encode()
-            ).hexdigest()
+            text = json.dumps(did, default=str, sort_keys=True)
+            found[f"{name} {kind.__name__}"] = hashlib.sha256(text.encode()).hexdigest()
     return found
 
 

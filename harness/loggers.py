@@ -59,4 +59,4 @@ class WandbLogger:
     def close(self) -> None:
         """Finish the run."""
         if self._run is not None:
-            self._run.finish(quiet=True)
+            self._run.finish()

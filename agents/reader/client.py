@@ -21,7 +21,8 @@ from agents.reader import judging  # noqa: F401  registers the judge's rule
 from agents.reader.answers import Prompt, rule_for
 from agents.reader.fallback import fill
 from agents.reader.play import play
-from agents.reader.play_code import code, page
+from agents.reader.play_code import code
+from agents.reader.play_page import page
 from agents.reader.play_tools import call_tool
 from agents.reader.view import view_of
 from envs.base import Form

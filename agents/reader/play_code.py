@@ -1,4 +1,4 @@
-"""Worlds of code and of pages: the documented minimum.
+"""Worlds of code: the documented minimum.
 
 The reader does not program. In a world of code it runs what the memory holds of an earlier task that is worded
 like this one, with the words exchanged in which the two differ; then it asks the look-ups that the action help
@@ -13,10 +13,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from agents.reader.lessons import lessons_in
 from agents.reader.player import Choice
 from agents.reader.view import View
-from agents.reader.words import content_words, overlap
+from agents.reader.words import overlap
 
 _BLOCK = re.compile(r"```(?:python)?\n(.*?)\n```", re.DOTALL)
 _TASK = re.compile(r"^Task: (.+)$", re.MULTILINE)
@@ -29,7 +28,6 @@ _MARKS = " .,;:?!'\"$~/"
 _ERROR = "Execution failed"
 _CALL = re.compile(r"(?:print\()?\b[a-z_]+(?:\.[a-z_]+)+\([^()\n]*\)\)?")
 _DONE = re.compile(r"complete|finish|submit|stop|send_msg|report_infeasible")
-_PAGE = re.compile(r"\[(\w+)\] (link|button|textbox|searchbox) '([^'\n]{1,80})'")
 
 
 def code(view: View, rng: random.Random) -> Choice:
@@ -113,21 +111,3 @@ def _is_python(text: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return bool(text.strip())
-
-
-def page(view: View, rng: random.Random) -> Choice:
-    """Click what the task names, each thing once, then say that it is done."""
-    done = {turn.action for turn in view.turns}
-    wanted = content_words(view.task)
-    warned = lessons_in(view.memory)
-    offered = [
-        (len(wanted & content_words(name)), rng.random(), f"click('{mark}')")
-        for mark, kind, name in _PAGE.findall(view.latest)
-        if kind in ("link", "button")
-    ]
-    fresh = [
-        entry for entry in offered if entry[2] not in done and not warned.warns_of(entry[2]) and entry[0]
-    ]
-    if fresh and len(view.turns) < 8:
-        return Choice(max(fresh)[2], "The task speaks of this.")
-    return Choice("send_msg_to_user('N/A')", "I know no further step, so I end the task.")

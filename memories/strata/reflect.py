@@ -185,7 +185,7 @@ class Reflector:
             return
         node = self._drafted(draft, [skill.id for skill in skills])
         view = store.view_of(node)
-        nearest = store.nearest_workflow(store.workflow_scores(view))
+        nearest = self._nearest(node, view)
         group = leading_tag(node.tags)
         decision = decide(nearest[1] if nearest else None, *store.band(group))
         store.count[decision] += 1
@@ -196,6 +196,17 @@ class Reflector:
         if nearest:
             store.reflection.add(group, [nearest[1]])
             store.state.add(Entry(self.task, state.SCORE, (group, repr(nearest[1]), decision)))
+
+    def _nearest(self, draft: Node, view: View) -> tuple[Node, float] | None:
+        """The workflow nearest to a draft; with `opposites_apart` one that does the opposite is none [ours]."""
+        store = self.store
+        scores = store.workflow_scores(view)
+        if store.settings.opposites_apart:
+            lexicon, graph = store.settings.lexicon, store.graph
+            apart = [lexicon.opposed(draft.tags, graph[id].tags) for id in store.workflow_ids()]
+            scores[apart] = -1.0
+        nearest = store.nearest_workflow(scores)
+        return nearest if nearest and nearest[1] >= 0 else None
 
     def _drafted(self, draft: WorkflowDraft, offered: Sequence[str]) -> Node:
         steps = [line for step in draft.steps if (line := one_line(step))]

@@ -32,6 +32,7 @@ class Settings:
     p_high: float = 0.92
     low_prior: float = 0.33
     high_prior: float = 0.62
+    opposites_apart: bool = False
     edge_kappa: float = 6.0
     edge_quantile: float = 0.5
     edge_prior: float = 0.40

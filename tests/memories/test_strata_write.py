@@ -89,6 +89,19 @@ def test_a_score_is_recorded_after_its_decision() -> None:
     assert memory.store.band("op:find") == (0.33, 0.62)
 
 
+@pytest.mark.parametrize(("apart", "decision"), [(False, "add_bullet"), (True, "create")])
+def test_opposites_may_be_kept_apart(apart: bool, decision: str) -> None:
+    """By the paper's rule a procedure that cools becomes a variant of one that heats; a switch forbids it."""
+    memory = strata(answers(), Table({"first": EAST, "second": HALF, "third": NORTH}), opposites_apart=apart)
+    learn(memory, 1, "x", WorkflowDraft=draft("third", "op:find", steps=["zero"]) | {"applicability": "far"})
+    learn(memory, 2, "y", WorkflowDraft=draft("first", "op:heat", "obj:tin", steps=["one"]))
+    other = draft("second", "op:freeze", "obj:tin", steps=["two"]) | {"applicability": "elsewhere"}
+    learn(memory, 3, "z", WorkflowDraft=other)
+    # 0.65 x 0.5 + 0.30 x 1/3 = 0.425 to the opposite; 0.65 x 0.5 = 0.325 to the other workflow
+    assert records(memory, "score")[-1] == ("op:freeze", "0.325" if apart else "0.425", decision)
+    assert memory.counters()["contrast_pairs"] == (1 if apart else 0)
+
+
 # Failures and unreadable verdicts
 
 

@@ -23,8 +23,9 @@ appworld-data: $(APPWORLD_VENV)/.made $(STAMPS)/base  ## the released tasks (34 
 	@test ! -e "$(APPWORLD_ROOT)/data" || { echo "$(APPWORLD_ROOT)/data is there already and would be deleted by the" \
 	  "download. Move it away to fetch it again."; exit 1; }
 	@mkdir -p "$(APPWORLD_ROOT)"
-	$(APPWORLD_ENV) $(APPWORLD_VENV)/bin/appworld download data --root "$(APPWORLD_ROOT)"
-	@test -e "$(APPWORLD_ROOT)/data/datasets/test_normal.txt" || { echo "The download failed. Try again, or copy the folder" \
-	  "data from a machine that has it to $(APPWORLD_ROOT)/data. It must not be passed on in the clear."; exit 1; }
+	$(APPWORLD_ENV) $(APPWORLD_VENV)/bin/appworld download data --root "$(APPWORLD_ROOT)" \
+	  && test -e "$(APPWORLD_ROOT)/data/datasets/test_normal.txt" || { \
+	  echo "The download failed. Try again, or copy the folder data from a machine that has it to $(APPWORLD_ROOT)/data." \
+	  "AppWorld's licence forbids passing it on in the clear."; exit 1; }
 	@echo "Runs read it from $(APPWORLD_ROOT); if that is not the default, set APPWORLD_ROOT for them too."
 	$(APPWORLD_ENV) APPWORLD_ROOT="$(APPWORLD_ROOT)" $(BIN)/python -m scripts.check env=appworld_test_normal || true

@@ -47,8 +47,6 @@ class Server:
         self._child: Child | None = None
         self.opened = 0
         """Worlds opened so far."""
-        self.seconds = 0.0
-        """Seconds that the engine took for steps, by its own clock."""
         try:
             (self._folder / "data").symlink_to(root / "data", target_is_directory=True)
             with (self._folder / "log").open("wb") as log:
@@ -84,11 +82,10 @@ class Server:
         """Send `body`, get the parsed answer. Raises EnvironmentFailed."""
         return self.call("POST", path, json.dumps(body).encode(), timeout)
 
-    def step(self, code: str, timeout: float) -> tuple[str, bool]:
-        """Execute a block: its output, and whether the task is completed."""
+    def step(self, code: str, timeout: float) -> tuple[str, bool, float]:
+        """Execute a block: its output, whether the task is completed, and the engine's own seconds."""
         answer = self.post("/step", {"code": code}, timeout)
-        self.seconds += answer["seconds"]
-        return answer["output"], answer["done"]
+        return answer["output"], answer["done"], answer["seconds"]
 
     def call(self, method: str, path: str, body: bytes | None, timeout: float) -> Any:
         """One request on the connection that is kept open."""
@@ -153,7 +150,6 @@ class Pool:
         self._make, self._size, self._recycle_after = make, size, recycle_after
         self._idle: list[Server] = []
         self._busy: list[tuple[Server, Callable[[], None]]] = []
-        self._retired_seconds = 0.0
 
     def take(self, close_world: Callable[[], None]) -> Server:
         """A healthy server without a world. With all in use, the world that was opened first is closed."""
@@ -161,7 +157,7 @@ class Pool:
             self._busy[0][1]()
         server = self._idle.pop() if self._idle else None
         if server is not None and (server.opened >= self._recycle_after or not server.healthy()):
-            self._retire(server)
+            server.close()
             server = None
         server = server or self._make()
         server.opened += 1
@@ -176,17 +172,12 @@ class Pool:
     def drop(self, server: Server) -> None:
         """End a server that failed."""
         self._busy = [pair for pair in self._busy if pair[0] is not server]
-        self._retire(server)
+        server.close()
 
     @property
     def servers(self) -> list[Server]:
         """All that run, the one taken last at the end."""
         return [*self._idle, *(server for server, _ in self._busy)]
-
-    @property
-    def seconds(self) -> float:
-        """Seconds that the engine took for steps, over all servers."""
-        return self._retired_seconds + sum(server.seconds for server in self.servers)
 
     def close(self) -> None:
         """End all servers. Idempotent."""
@@ -194,13 +185,9 @@ class Pool:
             close_world()
             self._busy = [pair for pair in self._busy if pair[0] is not server]
             if server not in self._idle:
-                self._retire(server)
+                server.close()
         while self._idle:
-            self._retire(self._idle.pop())
-
-    def _retire(self, server: Server) -> None:
-        self._retired_seconds += server.seconds
-        server.close()
+            self._idle.pop().close()
 
 
 def sweep() -> None:

@@ -137,11 +137,6 @@ class AppWorld:
         }
 
     @property
-    def engine_seconds(self) -> float:
-        """Seconds that steps took inside the engine so far; the rest of a step's time is ours."""
-        return self._pool.seconds
-
-    @property
     def pid(self) -> int | None:
         """Process id of the server taken last, if one runs."""
         servers = self._pool.servers
@@ -173,6 +168,8 @@ class AppWorldTask:
         self._broken = ""
         self._evaluation: Evaluation | None = None
         self.observation = Observation(opening(spec.supervisor))
+        self.engine_seconds = 0.0
+        """Seconds that the engine took for this task's steps, by its own clock; the rest of a step is ours."""
 
     def start(self, experiment: str) -> None:
         """Open the task on a server. Raises EnvironmentFailed."""
@@ -196,7 +193,8 @@ class AppWorldTask:
         if self.observation.done or self._evaluation is not None:
             return self.observation
         with self._failing():
-            output, done = self._open_server().step(action, self._timeout + HEALTH_SECONDS)
+            output, done, seconds = self._open_server().step(action, self._timeout + HEALTH_SECONDS)
+        self.engine_seconds += seconds
         self.observation = Observation(cut(output) or "(no output)", done=done)
         return self.observation
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents.backbone import Model, for_all_roles
-from agents.base import Verdict
+from agents.base import Tool, Verdict
 from agents.client import Request
 from agents.loop import LoopOptions, act
 from agents.prompts import blocks
@@ -121,6 +121,25 @@ def test_the_reader_runs_what_the_memory_holds_for_a_task_like_this(environment:
         scores.append(world.evaluate().metrics["success"])
     # It does not program; with the code of the same question about another tag it answers this one.
     assert scores == [0.0, 1.0]
+
+
+def test_a_memorys_tools_reach_the_agent_that_writes_code(environment: AppWorld) -> None:
+    asked: list[str] = []
+    tool = Tool(
+        "recall", "recall(words): what earlier tasks say", lambda words: asked.append(words) or "say 6"
+    )
+    replies = [
+        "Thought: ask\nTool: recall(notes by tag)",
+        "Thought: so\n```python\napis.supervisor.complete_task(answer=6)\n```",
+    ]
+    task = environment.tasks()[0]
+    world = environment.open(task)
+    model = Model(for_all_roles(ScriptedClient(replies)))
+    episode = act(world, task, Advice(tools=[tool]), model, LoopOptions(), "code", 40)
+    assert asked == ["notes by tag"]
+    assert [step.kind for step in episode.steps] == ["tool", "act"]
+    assert episode.steps[0].observation == "say 6"
+    assert world.evaluate().metrics["success"] == 1.0
 
 
 FLAT = """\

@@ -46,10 +46,11 @@ class Case:
 
 def cases() -> list[Case]:
     """Every environment there is."""
-    from tests.envs import alfworld_case, appworld_case, scienceworld_case
+    from tests.envs import alfworld_case, appworld_case, scienceworld_case, webarena_case
 
     return [
         scienceworld_case.CASE,
         alfworld_case.CASE,
         appworld_case.CASE,
+        webarena_case.CASE,
     ]

@@ -22,7 +22,7 @@ def require_browser() -> None:
 
 def mini(**options: object) -> WebArena:
     """The small setting, without pauses."""
-    return WebArena("webarena_mini", slow_mo=0, delay=0.0, **options)  # type: ignore[arg-type]
+    return WebArena("webarena_mini", slow_mo=0, delay=0.1, **options)  # type: ignore[arg-type]
 
 
 def mark(page: str, role: str, name: str) -> str:
@@ -63,8 +63,15 @@ CASE = Case(
     make=lambda _: mini(),
     # Task 5 asks for a price; a message ends any task.
     ending=(5, ["scroll(0, 100)", "send_msg_to_user('$64.99')"]),
-    # Task 10 is about the shopping cart: the towel's page, its button, the cart.
-    going_on=(10, ["goto('http://shop.test/cotton-beach-towel.html')", "click('29')", "go_back()"]),
+    # Task 10 is about the shopping cart.
+    going_on=(
+        10,
+        [
+            "goto('http://shop.test/cotton-beach-towel.html')",
+            "goto('http://shop.test/wishlist')",
+            "go_back()",
+        ],
+    ),
     nonsense="fnord the gargle",
     kill=_kill,
     found=ready,

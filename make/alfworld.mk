@@ -9,7 +9,6 @@ $(STAMPS)/alfworld: requirements/alfworld.txt $(STAMPS)/base
 	  echo "ALFWorld's planner is compiled here and needs $$tool. On Debian: apt-get install g++ make cmake"; exit 1; }; done
 	@echo "Installs alfworld, textworld, the planner fast-downward-textworld and what they need (30 packages, 260 MB, no"
 	@echo "torch) into $(VENV). Two are compiled here: 4 minutes on 2 busy cores, 10 seconds once pip has them in its cache."
-	# The variable lets CMake 4 build what was written for CMake 3.
 	CMAKE_POLICY_VERSION_MINIMUM=3.5 $(BIN)/pip install --quiet --require-hashes -r requirements/alfworld.txt
 	@touch $@
 	@$(BIN)/python -m scripts.check env=alfworld || true

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -235,26 +236,14 @@ class AppWorldTask:
             raise EnvironmentFailed(self._broken or "This AppWorld task was closed.")
         return self._server
 
-    def _failing(self) -> _Failing:
-        return _Failing(self)
-
-    def fail(self, reason: str) -> None:
-        """The engine broke: its server is ended, and every further call says why."""
-        self._broken = reason
-        if self._server is not None:
-            self._pool.drop(self._server)
-            self._server = None
-
-
-class _Failing:
-    """Marks a task as broken when the engine fails inside the block."""
-
-    def __init__(self, world: AppWorldTask) -> None:
-        self._world = world
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, EnvironmentFailed):
-            self._world.fail(str(error))
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """If the engine breaks inside, its server is ended, and every further call says why."""
+        try:
+            yield
+        except EnvironmentFailed as error:
+            self._broken = str(error)
+            if self._server is not None:
+                self._pool.drop(self._server)
+                self._server = None
+            raise

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.appworld import AppWorld, install, mini_tasks, mini_world
+from envs.appworld import AppWorld, install, mini_scenarios, mini_world
 from envs.appworld.data import Data
 from envs.appworld.words import ACTION_HELP, OUTPUT_CHARACTERS, cut, opening
 from envs.base import SetupError
@@ -136,7 +136,7 @@ def test_what_the_agent_is_told() -> None:
     said = opening(mini_world.person("Ada"))
     assert said == ("Your supervisor is Ada Stone, email ada.stone@example.com, phone number 5550000001.")
     # What a task requires is ground truth: no prompt names it.
-    for scenario in mini_tasks.SCENARIOS:
+    for scenario in mini_scenarios.SCENARIOS:
         assert scenario.id not in ACTION_HELP
 
 

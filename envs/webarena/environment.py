@@ -205,6 +205,11 @@ class OpenPage:
         self.action_help = action_help(home)
         self.observation = Observation(page["text"], None, page["done"])
 
+    @property
+    def engine_seconds(self) -> float:
+        """Seconds spent inside BrowserGym and the browser so far."""
+        return self._engine.seconds
+
     def step(self, action: str) -> Observation:
         """One browser action; its error, if any, is part of the observation."""
         self._refuse_if_gone()

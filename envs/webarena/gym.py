@@ -92,6 +92,7 @@ class Task(GenericWebArenaTask):  # type: ignore[misc]
         super().__init__(seed=seed, task_id=0)
         self.every_step = every_step
         self.final: float | None = None
+        self.left = False
         addresses = {**self.webarena_instance.urls, "homepage": self.webarena_instance.home_url}
         self.task_configs = [placed(dict(config), addresses)]
 
@@ -100,7 +101,7 @@ class Task(GenericWebArenaTask):  # type: ignore[misc]
         if chat_messages and chat_messages[-1]["role"] in ("assistant", "infeasible"):
             return 0.0, True, "", {}
         if self.strayed(page):
-            self.final = 0.0
+            self.left, self.final = True, 0.0
             return 0.0, True, "", {}
         if self.every_step:
             score, done, message, info = super().validate(page, chat_messages)
@@ -162,6 +163,19 @@ def shown(observation: Mapping[str, Any]) -> str:
         observation["axtree_object"], ignored_roles=_ROLES, ignored_properties=_PROPERTIES
     )
     return clean("\n".join([*lines, tree]))
+
+
+def ending(observation: Mapping[str, Any], task: Task) -> str:
+    """The last observation: what ended the task. The page before a message was seen already."""
+    address = f"Address: {observation['url']}"
+    if observation["chat_messages"] and observation["chat_messages"][-1]["role"] in (
+        "assistant",
+        "infeasible",
+    ):
+        return clean(f"{address}\nThe message was sent, which ended the task.")
+    if task.left:
+        return clean(f"{address}\nThis is on none of the sites, which ended the task.")
+    return shown(observation)
 
 
 def plain(error: str) -> str:

@@ -80,7 +80,8 @@ class Worker:
         observation, _, terminated, _, _ = self.env.step(action)
         if terminated and self.gym.broken_page(observation):
             self.env.task.webarena_instance.check_status()
-        return {"text": self.gym.shown(observation), "done": bool(terminated)}
+        text = self.gym.ending(observation, self.env.task) if terminated else self.gym.shown(observation)
+        return {"text": text, "done": bool(terminated)}
 
     def evaluate(self) -> dict[str, Any]:
         """The official score; an episode that has not ended yet is stopped with an empty answer."""

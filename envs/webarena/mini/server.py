@@ -109,6 +109,7 @@ class MiniSites:
 
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
+    stopped = False
 
     def handle_error(self, *_: Any) -> None:
         """A browser that is closed while it loads a page breaks its connections: nothing to tell."""
@@ -126,6 +127,7 @@ class _Server:
     def close(self) -> None:
         if self._open:
             self._open = False
+            self._server.stopped = True
             self._server.shutdown()
             self._server.server_close()
 
@@ -136,6 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     sites: MiniSites
     site: str
+    server: _Listener
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -151,6 +154,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(Response("There is no such site.", 502, plain=True), "")
 
     def _serve(self, form: Mapping[str, str]) -> None:
+        if self.server.stopped:  # a connection that was kept open
+            self.close_connection = True
+            return
         url = urlsplit(self.path)
         site = self.site if self.site != "*" else NAMES.get(url.hostname or "", "")
         if not site:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from envs.base import Check, EnvironmentFailed, SetupError
 from envs.webarena import sites, tasks
-from envs.webarena.browser import browser_version, executable, nltk_data, ready
+from envs.webarena.browser import browser_version, executable, nltk_data
 from envs.webarena.environment import WebArena
 
 OPENAI = "https://api.openai.com/v1"
@@ -19,10 +19,11 @@ START = "start the site, or correct {}"
 def checks(environ: Mapping[str, str] = os.environ, timeout: float = 10.0) -> list[Check]:
     """One line each; a browser is started for the log-ins and the small sites."""
     found = [*_engine()]
-    if all(check.ok for check in found):
+    works = all(check.ok for check in found)
+    if works:
         found.append(_mini())
     found += [_site(name, environ, timeout) for name in sites.VARIABLES]
-    found += _log_ins(environ) if all(check.ok for check in found) else []
+    found += _log_ins() if works and sites.VARIABLES.keys() <= environ.keys() else []
     return [*found, _reset_server(environ, timeout), _judge(environ, timeout)]
 
 
@@ -61,9 +62,7 @@ def _site(variable: str, environ: Mapping[str, str], timeout: float) -> Check:
     return Check(name, status < 500, f"{address} answers {status}", START.format(variable))
 
 
-def _log_ins(environ: Mapping[str, str]) -> list[Check]:
-    if not ready():
-        return []
+def _log_ins() -> list[Check]:
     environment = WebArena("webarena", slow_mo=0)
     try:
         failed = environment.log_ins()

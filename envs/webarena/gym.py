@@ -142,8 +142,16 @@ def environment(config: Mapping[str, Any], options: Options, context: Mapping[st
         timeout=30_000 if options.mini else None,
         pre_observation_delay=options.delay,
         pw_context_kwargs=dict(context),
-        action_mapping=actions.to_python_code,
+        action_mapping=patient(actions.to_python_code) if options.mini else actions.to_python_code,
     )
+
+
+def patient(to_code: Callable[[str], str]) -> Callable[[str], str]:
+    """Actions that wait 10 s for their element instead of BrowserGym's half a second.
+
+    On a busy machine half a second runs out after a click was done, which is then reported as failed.
+    """
+    return lambda action: to_code(action).replace("timeout=500", "timeout=10_000")
 
 
 def shown(observation: Mapping[str, Any]) -> str:

@@ -38,8 +38,8 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MiniSite
     small.close()
 
 
-def real(**options: object) -> WebArena:
-    return WebArena("webarena", slow_mo=0, delay=0.0, run="test", **options)  # type: ignore[arg-type]
+def real(run: str = "test", **options: object) -> WebArena:
+    return WebArena("webarena", slow_mo=0, delay=0.1, run=run, **options)  # type: ignore[arg-type]
 
 
 def number_of(task_id: int) -> int:
@@ -164,7 +164,7 @@ def test_a_second_run_is_refused_and_a_reset_lets_it_in(
     )
     first.close()
     assert served.state["forum"]["biographies"]["MarvelsGrantMan136"] == "x"
-    second = real()
+    second = real("another")
     with pytest.raises(SetupError, match="not reset since"):
         second.open(task)
     monkeypatch.setenv(sites.RESET, served.addresses["homepage"])

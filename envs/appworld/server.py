@@ -58,20 +58,21 @@ def execute(world: Any, code: str) -> str:
     try:
         return str(world.execute(code))
     except UnicodeEncodeError as error:
+        world.safety_guard.disable()
         # A lone surrogate in the log would break the writing of it now and at every later block.
         for entry in world.environment_io[before:]:
             entry.update({key: text.encode(errors="replace").decode() for key, text in entry.items()})
         world.save_logs()
         if len(world.environment_io) > before:
             return str(world.environment_io[-1]["output"])
-        return _explained(world, error)
+        return _explained(error)
     except AGENTS_FAULT as error:
-        return _explained(world, error)
+        # The guard stays in force if the engine raises, and would then hinder the engine itself.
+        world.safety_guard.disable()
+        return _explained(error)
 
 
-def _explained(world: Any, error: BaseException) -> str:
-    # The guard stays in force if the engine raises, and would then hinder the engine itself.
-    world.safety_guard.disable()
+def _explained(error: BaseException) -> str:
     return f"Execution failed. Traceback:\n{type(error).__name__}: {error}"
 
 

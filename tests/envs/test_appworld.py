@@ -71,6 +71,8 @@ def test_errors_are_text_and_the_world_goes_on(environment: AppWorld) -> None:
         "def f(): return f()\nf()": "RecursionError",
         "print('\\ud800')": "?",
         "!ls": "Syntax error",
+        "x = '\ud800'": "UnicodeEncodeError",
+        "x = '\x00'": "Execution failed",
         "input()": "not allowed",
     }.items():
         answer = world.step(block)

@@ -60,7 +60,13 @@ bench: $(STAMPS)/test  ## speed, as ratios within one run
 clean:  ## remove the virtual environment; results stay
 	rm -rf $(VENV)
 
+UV := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate
 lock:  ## write requirements/*.txt anew from pyproject.toml (needs uv and a network)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate pyproject.toml requirements/build.in -o requirements/base.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --constraint requirements/base.txt --extra test pyproject.toml requirements/build.in -o requirements/test.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --constraint requirements/base.txt --extra test --extra lint pyproject.toml requirements/build.in -o requirements/lint.txt
+	# One resolution for all, so that what is installed later never changes what was installed before.
+	$(UV) --extra test --extra lint pyproject.toml requirements/build.in -o requirements/lint.txt
+	$(UV) --constraint requirements/lint.txt --extra test pyproject.toml requirements/build.in -o requirements/test.txt
+	$(UV) --constraint requirements/lint.txt pyproject.toml requirements/build.in -o requirements/base.txt
+	$(UV) --constraint requirements/lint.txt --extra alfworld pyproject.toml requirements/build.in -o requirements/alfworld.txt
+	printf 'huggingface-hub>=1\n' > requirements/.override  # browsergym asks for an older one that nothing of it uses
+	$(UV) --constraint requirements/lint.txt --override requirements/.override --extra webarena pyproject.toml requirements/build.in -o requirements/webarena.txt
+	rm requirements/.override

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-PARTS = ("harness", "scienceworld", "memories", "strata", "evoweave", "envs")
+PARTS = ("harness", "scienceworld", "alfworld", "memories", "strata", "evoweave", "envs")
 Row = tuple[str, float, str, float | None]
 """Name, value, unit, upper bound (None: a figure without one)."""
 

@@ -12,7 +12,6 @@ from scripts.bench import Row
 
 ENVIRONMENTS: dict[str, tuple[str, str, dict[str, str]]] = {
     "scienceworld": ("envs.scienceworld", "ScienceWorld", {}),
-    "alfworld_mini": ("envs.alfworld", "AlfWorld", {"setting": "alfworld_mini"}),
     "appworld_mini": ("envs.appworld", "AppWorld", {"setting": "appworld_mini"}),
     "webarena_mini": ("envs.webarena", "WebArena", {"setting": "webarena_mini"}),
 }

@@ -17,7 +17,7 @@ TEMPLATES: Mapping[str, str] = {
     "dunk OBJ in OBJ": "Dip a container into a liquid to fill it.",
     "eat OBJ": "Eat something. It is gone.",
     "flush OBJ": "Flush a toilet.",
-    "focus on OBJ": "Name the object that the task asks for (see below).",
+    "focus on OBJ": "Name the object that the task asks for.",
     "go OBJ": "Walk through an open door to an adjoining place, e.g. go to hallway. `look around` then describes it.",
     "inventory": "List what you carry.",
     "look around": "Describe the place you are in.",

@@ -117,7 +117,9 @@ class ProposedOperation(_Reply):
     recovery_steps: list[int] = Field(
         default_factory=list, description="numbers of the later rounds that mended it"
     )
-    code: list[str] = Field(default_factory=list, description="names from `code` that carry it out")
+    code: list[str] = Field(
+        default_factory=list, description="names of code, of this reply or stored, that carry it out"
+    )
     role: str = Field(default="", description="domain from `roles` that it belongs to, if any")
 
 
@@ -188,8 +190,8 @@ def reflection_messages(
         "calls of its rounds, with parameters for their values; one that calls none must be pure (imports only of\n"
         "math, re, datetime, json, collections, itertools, statistics, string) and comes with a test."
         if code_form
-        else "`code`: a macro, the very actions of its rounds, one a line, with {placeholders} for the values: with\n"
-        "the bindings put in, each line must equal the action of its round."
+        else "`code`: a macro, the very actions of its rounds (some may be skipped), one a line, with\n"
+        "{placeholders} for the values, one value each: with the bindings put in, each line must equal the action of its round."
     )
     rules = f"""\
 You record what one episode of an interactive agent teaches. Write two things, apart:
@@ -199,12 +201,14 @@ every value of this episode is replaced by a placeholder (its value goes into `b
 {_STYLE}
 
 An operation is a transition between two abstract states. A state is the one or two facts that the next
-operation builds on, not all that is true; [] is the start, where nothing is known. Reuse a state in use
-by its id wherever it fits, and let an operation start from the state that an earlier one ended in, so
-that operations connect. Leave out detours that changed nothing.
+operation builds on, not all that is true. What the first observation shows may be a state too
+(`found({{object}})`), though no operation led to it; [] is where nothing is known, or nothing matters.
+Reuse a state in use by its id wherever it fits, and let an operation start from the state that an earlier
+one ended in, so that operations connect. Leave out detours that changed nothing.
 Inputs are all required. Outputs and effects are only what the observations show. An operation that asks for
 something (request a payment) and one that does it (send money) are two operations.
-If one did not work, say so, copy the error, and name the recovery only if later rounds show it.
+If one did not work, say so, copy the error if the world gave one, and name the recovery only if later
+rounds show it.
 One operation looks like this:
 {EXAMPLE}
 {code_rule}
@@ -242,7 +246,7 @@ class Decisions(_Reply):
 MERGE_RULES = f"""\
 Operations proposed after an episode resemble stored ones. Decide for each proposal, by its contract and not by
 likeness of words:
-evidence: the same operation again (same end states, effects, output types and main capability, same inputs);
+evidence: the same operation again (same end states, conditions, effects, inputs, output types and capability);
 variant: the same effects, but other inputs, conditions or end states;
 new: another operation (to request a payment is not to send money).
 Name the stored operation as id@version, e.g. op00003@2 for `op00003: ... (version 2)`. {DATA}"""

@@ -7,7 +7,7 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-import pytest
+import pytest  # noqa: E402
 
 
 def require(found: bool, name: str, remedy: str) -> None:

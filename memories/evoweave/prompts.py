@@ -191,7 +191,8 @@ def reflection_messages(
         "math, re, datetime, json, collections, itertools, statistics, string) and comes with a test."
         if code_form
         else "`code`: a macro, the very actions of its rounds (some may be skipped), one a line, with\n"
-        "{placeholders} for the values, one value each: with the bindings put in, each line must equal the action of its round."
+        "{placeholders} for the values, one value each: with the bindings put in, each line must equal the "
+        "action of its round."
     )
     rules = f"""\
 You record what one episode of an interactive agent teaches. Write two things, apart:

@@ -16,7 +16,8 @@ NOTHING = "(none)"
 
 _KEEPER = (
     "You keep the long-term memory of an agent that does tasks one after the other. What you write will be\n"
-    "read by the agent before later tasks that are like this one but not the same, so write what transfers."
+    "read by the agent before later tasks that are like this one but not the same, so write what transfers.\n"
+    "State only what the record shows, not what you know besides."
 )
 
 TAGGING = f"""\
@@ -28,14 +29,16 @@ thing it mentions. {DATA}"""
 ROUTING = f"""\
 {_KEEPER}
 Decide which sub-reflectors this episode is worth:
-- skill: one tool, API or command was used in a way worth knowing (its arguments, its quirks).
-- code: a snippet of code or a command sequence, to be kept with parameters.
+- skill: one tool, API or command was used in a way worth knowing (its arguments, its quirks), or a lasting
+  fact about the world was found.
+- code: a snippet of code, or a fixed sequence of commands, to be kept with parameters; no single command.
 - role: a sub-role with its own goal was needed (to search, to check, to plan).
 - workflow: the way through the whole task, or the mistake that made it fail.
 {DATA}"""
 
 _ATOMIC = {
-    "skill": "a skill: one tool, API or command, what it needs, what it gives, what to watch for",
+    "skill": "a skill: one tool, API, command or fact about the world, what it needs, what it gives, what to "
+    "watch for",
     "code": "code: a snippet or command sequence with parameters for what varies, ready to use",
     "role": "a role: a specialised sub-role, its goal, how it works and when it is done",
 }

@@ -82,6 +82,11 @@ class Reflector:
         """Task, verdict and trajectory as every prompt about them shows them."""
         return episode_blocks(self.experience, self.store.settings.episode_tokens)
 
+    @property
+    def vocabulary(self) -> set[str]:
+        """Tags in use, those that the task was just given among them."""
+        return {*self.store.vocabulary(), *self.query_tags}
+
     def solved(self) -> None:
         """A solved episode: atomics first, then the workflow, which names the atomics that it calls."""
         routing = self.ask.write(prompts.route(self.record), Routing)
@@ -115,7 +120,7 @@ class Reflector:
         """Run one atomic sub-reflector; gives the ids created or refined."""
         store = self.store
         nearest = store.nearest_atomics(self.query, _SHOWN, type)
-        messages = prompts.atomic(type, self.record, nearest, store.vocabulary())
+        messages = prompts.atomic(type, self.record, nearest, self.vocabulary)
         reply = self.ask.write(messages, AtomicChanges)
         offered = [node.id for node in nearest]
         written: list[str] = []
@@ -179,7 +184,7 @@ class Reflector:
         store = self.store
         near = (node.id for node in store.nearest_atomics(self.query, _SHOWN))
         skills = [store.graph[id] for id in dict.fromkeys([*fresh, *near]) if store.graph[id].live]
-        messages = prompts.workflow(self.record, skills, store.vocabulary())
+        messages = prompts.workflow(self.record, skills, self.vocabulary)
         draft = self.ask.write(messages, WorkflowDraft)
         if draft is None:
             return

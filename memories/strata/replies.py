@@ -10,8 +10,9 @@ SubReflector = Literal["skill", "code", "role", "workflow"]
 
 _TAGS = (
     "exactly one app:NAME (the application, site or kind of world it takes place in, such as gmail, "
-    "shopping_site, household, laboratory), then op:VERB (what is done to the target: the direction of the "
-    "change matters most), then obj:NOUN (what it is done to); lower case, one word or words_joined; 2 to 6 tags"
+    "shopping_site, household, laboratory), then op:VERB (what is done to the target: the direction of a "
+    "change or comparison matters most, as in op:find_longest), then obj:NOUN (what it is done to); lower "
+    "case, one word or words_joined; 2 to 6 tags"
 )
 _WHEN = "the condition under which this helps, in one sentence, general enough for other objects of its kind"
 

@@ -63,9 +63,7 @@ def shown(steps: Iterable[Step]) -> list[Step]:
     return [step for step in steps if step.kind in ("act", "look_up")]
 
 
-def render_episode(
-    episode: Episode, limit: int = 6000, step_limit: int = 600
-) -> str:
+def render_episode(episode: Episode, limit: int = 6000, step_limit: int = 600) -> str:
     """An episode as text within about `limit` tokens of the bundled tokenizer [ours], head and tail.
 
     Each step is first cut to `step_limit` tokens; then whole steps are left out of the middle, with a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from envs.base import SetupError
 from harness.records import TaskRecord
@@ -26,7 +26,9 @@ class NoLogger:
 class WandbLogger:
     """`logger=wandb`: one Weights & Biases run a run, offline unless told otherwise."""
 
-    def __init__(self, project: str = "memtrial", mode: str = "offline") -> None:
+    def __init__(
+        self, project: str = "memtrial", mode: Literal["online", "offline", "disabled"] = "offline"
+    ) -> None:
         self.project, self.mode = project, mode
         self._run: Any = None
 

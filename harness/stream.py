@@ -312,7 +312,7 @@ class _Visit:
             self.parts.progress.step(step)
 
         environment = self.parts.environment
-        limit = self.parts.step_limit or getattr(world, "step_limit", environment.step_limit)
+        own: int = getattr(world, "step_limit", environment.step_limit)  # a world may have one of its own
         return act(
             world,
             self.task,
@@ -320,7 +320,7 @@ class _Visit:
             self.parts.backbone,
             self.parts.agent,
             environment.form,
-            limit,
+            self.parts.step_limit or own,
             on_step,
             timing,
             self.parts.clock,

@@ -15,7 +15,7 @@ STAMPS := $(VENV)/.make
 
 -include $(wildcard make/*.mk)
 
-.PHONY: help setup demo test lint bench lock clean
+.PHONY: help setup demo demo-all test lint bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -44,6 +44,10 @@ $(STAMPS)/lint: requirements/lint.txt $(STAMPS)/base
 demo: setup  ## the embedded default: real ScienceWorld, offline reader, no key (make demo ENV=alfworld_mini for another world)
 	$(BIN)/python -m scripts.run +experiment=demo$(if $(ENV),_$(ENV))
 	$(BIN)/python -m scripts.report results/demo$(if $(ENV),_$(ENV))/runs
+
+demo-all: setup  ## the demo with every memory
+	$(BIN)/python -m scripts.run +experiment=demo_all
+	$(BIN)/python -m scripts.report results/demo/runs
 
 test: $(STAMPS)/test  ## install what the tests need and run them
 	$(BIN)/python -m pytest $(ARGS)

@@ -24,6 +24,7 @@ _ELEMENT = re.compile(
     re.M,
 )
 _ADDRESS = re.compile(r"^Address: (\S+)", re.M)
+_LABELLED = re.compile(r"(?:StaticText|cell|paragraph) '([^':\n]{2,40}): ([^'\n]{1,80})'")
 _QUOTED = re.compile(r"\"([^\"\n]{2,120})\"|“([^”\n]{2,120})”")
 _ASKS = re.compile(
     r"^(?:what|which|who|when|where|how|tell|list|get|check if)\b|\banswer with\b", re.IGNORECASE
@@ -117,7 +118,8 @@ def _click(
     names = {name for _, name in done}
     scored = []
     for element in elements:
-        own = content_words(element.name)
+        # "To-Do" on a page may be "todo" in a task.
+        own = content_words(element.name) | content_words(element.name.replace("-", ""))
         if element.role not in ("link", "button") or (here, element.name) in done or not own & goal:
             continue
         if element.name in names or warned.warns_of(element.name):
@@ -133,6 +135,9 @@ def _answer(view: View, goal: frozenset[str], elements: list[Element]) -> Choice
     """Say what stands beside the task's words on the page; N/A if nothing does."""
     if not _ASKS.search(view.task):
         return Choice("send_msg_to_user('done')", "I know no further step, so I say that it is done.")
+    for label, value in _LABELLED.findall(view.latest):
+        if content_words(label) & goal:
+            return Choice(f"send_msg_to_user({value!r})", f"The page says the {label.lower()}.")
     texts = [e.name for e in elements if e.role in ("cell", "heading")]
     best, said = 0, "N/A"
     for index, text in enumerate(texts):

@@ -62,3 +62,9 @@ def test_the_same_thing_is_not_clicked_twice() -> None:
     messages = conversation("Open the contact page.")
     messages += [assistant("Thought: x\nAction: click('6')"), user(block("observation", SHOP))]
     assert act(messages) == "send_msg_to_user('done')"
+
+
+def test_a_value_with_its_label_is_an_answer_and_a_hyphen_no_obstacle() -> None:
+    page = "Address: http://shop.test/lamp\n[5] link 'To-Do List'\n\tStaticText 'Price: $12.50'"
+    assert act(conversation("What is the price of the lamp?", page)) == "send_msg_to_user('$12.50')"
+    assert act(conversation("Check out my todos", page)) == "click('5')"

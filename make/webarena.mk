@@ -1,5 +1,5 @@
 # WebArena: BrowserGym, a browser, and the tokenizer's data of the evaluators. Nothing is downloaded at run time.
-.PHONY: webarena webarena-lock
+.PHONY: webarena
 
 webarena: $(STAMPS)/webarena  ## BrowserGym, a Chromium and NLTK's data for WebArena (75 packages, 450 MB and a browser: 4 minutes; Python 3.11 or 3.12)
 
@@ -29,8 +29,3 @@ $(STAMPS)/webarena: requirements/webarena.txt make/webarena.mk $(STAMPS)/base
 	$(BIN)/python -m envs.webarena.prepare "$$browser"
 	@touch $@
 	@$(BIN)/python -m scripts.check env=webarena_mini || true
-
-webarena-lock:  ## write requirements/webarena.txt anew (needs uv and a network)
-	printf 'huggingface-hub>=1\n' > requirements/.override
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --constraint requirements/base.txt --override requirements/.override --extra webarena pyproject.toml requirements/build.in -o requirements/webarena.txt
-	rm requirements/.override

@@ -5,6 +5,7 @@ The address, the results folder and the embeddings stay out: a replay makes its 
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import sqlite3
 import sys
@@ -18,6 +19,7 @@ HERE = Path(__file__).parent
 def keep(run: Path, name: str) -> Path:
     """Copy `run`'s record to this folder, without what only its machine knew. Gives the copy."""
     target = HERE / name / "run.sqlite"
+    packed = target.with_suffix(".sqlite.xz")
     target.parent.mkdir(exist_ok=True)
     source = sqlite3.connect(run / "run.sqlite")
     source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -33,6 +35,14 @@ def keep(run: Path, name: str) -> Path:
     copy.execute("DELETE FROM embeddings")
     copy.execute("VACUUM")
     copy.close()
+    packed.write_bytes(lzma.compress(target.read_bytes()))
+    target.unlink()
+    return packed
+
+
+def unpack(name: str, target: Path) -> Path:
+    """The recorded run `name` as a database at `target`."""
+    target.write_bytes(lzma.decompress((HERE / name / "run.sqlite.xz").read_bytes()))
     return target
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import require
 from tests.harness import rig
+from tests.recorded.keep import unpack
 from tests.scripts.commands import ROOT, command, run_folder
 
 RECORDED = sorted(path.parent for path in (ROOT / "tests" / "recorded").glob("*/words.txt"))
@@ -29,9 +30,7 @@ def test_a_recorded_run_replays_to_the_same_record(recorded: Path, tmp_path: Pat
     engine = next(word for word in words if word.startswith("env="))[4:].split("_")[0]
     found, remedy = ENGINES[engine]
     require(found(), engine, remedy)
-    # A copy, since reading a database may leave files beside it.
-    copy = tmp_path / "recorded.sqlite"
-    copy.write_bytes((recorded / "run.sqlite").read_bytes())
+    copy = unpack(recorded.name, tmp_path / "recorded.sqlite")
     replay = [f"recorded={copy}", "backbone.calls=replay", f"results_dir={tmp_path / 'runs'}"]
     done = command("run", *words, *replay)
     assert done.returncode == 0, done.stderr
@@ -41,10 +40,9 @@ def test_a_recorded_run_replays_to_the_same_record(recorded: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.name)
-def test_a_recorded_run_is_small_and_knows_nothing_of_its_machine(recorded: Path) -> None:
-    path = recorded / "run.sqlite"
-    assert path.stat().st_size < 2**20
-    connection = sqlite3.connect(path)
+def test_a_recorded_run_is_small_and_knows_nothing_of_its_machine(recorded: Path, tmp_path: Path) -> None:
+    assert (recorded / "run.sqlite.xz").stat().st_size < 2**19
+    connection = sqlite3.connect(unpack(recorded.name, tmp_path / "recorded.sqlite"))
     config = connection.execute("SELECT value FROM meta WHERE key = 'config'").fetchone()[0]
     connection.close()
     assert "results_dir: results/runs" in config and "/tmp" not in config and "/home" not in config

@@ -69,7 +69,9 @@ def abstract(text: str, bindings: Mapping[str, str]) -> str:
     for name, value in sorted(bindings.items(), key=lambda item: (-len(item[1]), item[0])):
         if value.strip():
             spaced = r"[\s_]+".join(re.escape(part) for part in value.replace("_", " ").split())
-            text = re.sub(rf"(?<![\w{{]){spaced}(?![\w}}])", f"{{{name}}}", text, flags=re.IGNORECASE)
+            pattern = re.compile(rf"(?<![\w{{]){spaced}(?![\w}}])", re.IGNORECASE)
+            # A name may hold anything (it is a reply's): as it stands, never as a template of `re`.
+            text = pattern.sub(lambda _, placeholder=f"{{{name}}}": placeholder, text)  # type: ignore[misc]
     return text
 
 
@@ -117,7 +119,7 @@ def _draft(proposal: ProposedOperation, ground: Ground, own: Sequence[Step]) -> 
 
     def clean(text: str) -> str:
         for old, new in renamed.items():
-            text = re.sub(rf"\{{{old}(?=[:}}])", f"{{{new}", text)
+            text = re.sub(rf"\{{{re.escape(old)}(?=[:}}])", lambda _, name=new: f"{{{name}", text)  # type: ignore[misc]
         return abstract(text, bindings)
 
     inputs = [Parameter(renamed.get(p.name, p.name), p.type) for p in inputs]

@@ -522,3 +522,9 @@ def test_macros_of_one_name_get_numbers_and_the_same_body_is_one_macro() -> None
     codes = memory._archive.capabilities.codes
     assert sorted(codes) == ["fill_and_heat", "fill_and_heat_2"]
     assert codes["fill_and_heat_2"].body.startswith("open {shelf}")
+
+
+def test_a_placeholder_may_have_any_name() -> None:
+    from memories.evoweave.abstraction import abstract
+
+    assert abstract("go to the hall now", {r"\n{x}\1": "hall"}) == r"go to the {\n{x}\1} now"

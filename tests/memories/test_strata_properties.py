@@ -94,7 +94,7 @@ tasks = st.tuples(
 )
 streams = st.lists(tasks, min_size=5, max_size=35)
 Drawn = tuple[str, str, int, str]
-SALT = 5
+SALT = 8
 """Chosen so that the fixed stream below uses every mechanism."""
 SMALL: Mapping[str, Any] = {"cap": 7, "low_prior": 0.6, "high_prior": 0.8}
 """Thresholds at which a short stream creates, extends, drops and collects."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.load import Run
 from harness.metrics import Group, is_clamped
-from harness.statistics import mean
+from harness.significance import mean
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from envs.base import Metric
 from harness.load import Run
-from harness.statistics import mean, sample_sd
+from harness.significance import mean, sample_sd
 
 TEST_NORMAL, TEST_CHALLENGE = 168, 417
 """Tasks of AppWorld's two test splits: the weights of Overall (EvoWeave, A.2)."""

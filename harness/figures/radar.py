@@ -12,7 +12,7 @@ from harness.figures.bounds import floor_of, radius, spoke_bounds, spoke_label
 from harness.figures.style import Drawn, colour, dash, figure, footer, literal, save
 from harness.load import Run
 from harness.metrics import Score, is_clamped, metric_label
-from harness.statistics import separable
+from harness.significance import separable
 from harness.tables.base import NOT_SEPARABLE
 from harness.tables.category import category_score
 from harness.tables.panels import Panel, head, panels, setting_label, warnings

@@ -8,7 +8,7 @@ from itertools import combinations
 from harness import published
 from harness.load import Run
 from harness.metrics import Group, over_seeds
-from harness.statistics import mean
+from harness.significance import mean
 from harness.tables.base import Cell, Column, Table, legend
 from harness.tables.category import members
 from harness.tables.panels import Panel, head, panels, setting_label, warnings

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from harness.load import Run
 from harness.metrics import Score, is_clamped, macro, metric_label, overall, score
-from harness.statistics import separable
+from harness.significance import separable
 from harness.tables.base import NOT_SEPARABLE, Cell, Column, Table, legend, rank_columns
 from harness.tables.panels import (
     METHODS,

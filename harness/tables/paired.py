@@ -8,7 +8,7 @@ from itertools import combinations
 
 from harness.load import Run
 from harness.metrics import Group, metric_label
-from harness.statistics import RESAMPLES, Bootstrap, clustered_bootstrap, holm, mcnemar
+from harness.significance import RESAMPLES, Bootstrap, clustered_bootstrap, holm, mcnemar
 from harness.tables.base import Cell, Column, Table
 from harness.tables.panels import Panel, head, panels, setting_label, warnings
 

@@ -9,7 +9,7 @@ from harness import published
 from harness.load import Run
 from harness.metrics import Group, Score, is_clamped, metric_label, score
 from harness.published import Value
-from harness.statistics import separable
+from harness.significance import separable
 from harness.tables.base import (
     FEWER_SEEDS,
     FEWER_TASKS,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness import published
 from harness.load import Run
 from harness.metrics import Group, Score, metric_label, score
-from harness.statistics import mean
+from harness.significance import mean
 from harness.tables.base import Cell, Column, Table, legend, rank_columns
 from harness.tables.panels import SHORT, Panel, head, panels, setting_label, warnings
 from harness.tables.published import shortfall

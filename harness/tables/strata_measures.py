@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from harness.load import Run
 from harness.metrics import Group, over_seeds
-from harness.statistics import mean
+from harness.significance import mean
 
 
 @dataclass(frozen=True)

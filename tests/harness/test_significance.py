@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.statistics import clustered_bootstrap, holm, mcnemar, mean, sample_sd, separable
+from harness.significance import clustered_bootstrap, holm, mcnemar, mean, sample_sd, separable
 
 
 def test_sample_sd_divides_by_n_less_one() -> None:

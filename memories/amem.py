@@ -224,7 +224,7 @@ class AMem:
 
 QUERY = """\
 Name the keywords by which notes on earlier, similar tasks can be found: the operations that this task
-asks for and the kinds of things it is about. Leave out names and places that only this task has.
+asks for, the kinds of things it is about, and kinds of places. Leave out proper names, numbers and colours.
 """
 
 ANALYSIS = f"""\
@@ -239,7 +239,8 @@ its id. Decide:
 - strengthen: link the new note to the neighbours that truly belong with it, and give the new note's tags anew,
   in the light of them;
 - update_neighbour: the new note makes some neighbours better understood; give each such neighbour's
-  context and tags anew (leave those out that stay as they are);
+  context and tags anew; a field left out or empty stays as it is. A context may say how the new note's
+  outcome differs and on what that seems to turn, but claims no cause that the records do not show;
 - both.
 Name neighbours by their ids only. {DATA}"""
 

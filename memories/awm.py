@@ -47,7 +47,9 @@ class Workflow(BaseModel):
     """A sub-routine that occurs in several tasks."""
 
     name: str = Field(min_length=1, description="what it achieves, with {placeholders}, in a few words")
-    description: str = Field("", description="one sentence: when to use it")
+    description: str = Field(
+        "", description="when to use it, and what the records showed that helps to do it"
+    )
     steps: list[Move] = Field(min_length=2)
 
 
@@ -159,11 +161,11 @@ class AWM:
 
 INDUCTION = f"""\
 You induce workflows from an agent's records of tasks that it completed: sub-routines of two steps or
-more that occur in several of them, or that later, similar tasks will need. Give the whole file of
-workflows anew. Each workflow stands for itself and none repeats a part of another: rather several short ones
-than one for a whole task. In names and actions put a {{placeholder}} with a telling name for whatever
-varies from task to task; keep the rest of each action exactly as the world accepted it. Leave out steps
-that failed or led nowhere. {DATA}"""
+more that occur in several of them, or, with few records, that later, similar tasks will need. Write the
+whole file of workflows from these records alone; an earlier one is replaced. No run of two or more steps
+stands in two workflows: rather several short ones than one for a whole task. In names and actions put a
+{{placeholder}} with a telling name for whatever varies from task to task; keep the rest of each action
+exactly as the world accepted it. Leave out steps that failed or led nowhere. {DATA}"""
 
 
 def induction_prompt(successes: Sequence[str]) -> list[Message]:

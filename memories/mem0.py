@@ -46,7 +46,9 @@ class Change(BaseModel):
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
-    id: str = Field(description="the id of the stored fact as shown; for ADD a new number")
+    id: str = Field(
+        description="the id of the stored fact as shown, numbered for this request only; for ADD a number not shown"
+    )
     text: str = Field(
         "", description="the fact as it is to read afterwards; for DELETE and NONE the stored text"
     )
@@ -172,13 +174,14 @@ EXTRACTION = f"""\
 You extract from the record of an agent's task the facts that will help with later, similar tasks: how
 things behave here, where things are found, which forms of actions or calls work and which are refused,
 what the task turned out to require, which order of steps completed it. Each fact is one sentence that can be
-understood alone. Leave out what only this one task is about, and what the record does not show. What the
-verdict calls a failure did not work as a whole; if the verdict is unreadable, say nothing about whether
-the task was completed. {DATA}"""
+understood alone. Leave out which object or place just this one task named, and what the record does not
+show; of where kinds of things were found, say that it was seen once. What the verdict calls a failure did
+not work as a whole; if the verdict is unreadable, say nothing about whether the task was completed. {DATA}"""
 
 UPDATE = f"""\
 You keep a memory of facts up to date. Shown are stored facts, each with its id, and new facts. Go
-through the new facts, and give one entry for each fact that is new or concerned:
+through the new facts, and give one entry for each fact that is new or concerned, at most one for each stored
+id (new facts that overlap are united in one entry; one new fact may touch several stored ones):
 - ADD: the new fact says something that no stored fact says;
 - UPDATE: a stored fact is on the same matter, and the new one adds to it or makes it more exact: give the
   stored fact's id and the text that unites both;

@@ -27,7 +27,7 @@ class Changes(BaseModel):
     """What the episodes change about the insights."""
 
     operations: list[Change] = Field(
-        description="at most 4, at most one for each insight of the list; may be empty"
+        description="at most 4 in all, each listed insight named at most once; may be empty"
     )
 
     def wishes(self) -> list[Operation]:
@@ -37,8 +37,8 @@ class Changes(BaseModel):
 
 RULES = f"""\
 Insights are general: they help with other tasks of this kind, name no object, person or place that only
-these tasks have, and can be followed. Change the list by at most 4 operations, at most one for each
-insight of the list:
+these tasks have (what is common to this world may be named), and can be followed. Change the list by at
+most 4 operations in all, naming each listed insight at most once:
 - ADD a new insight, if none of the list says it;
 - EDIT an insight that can be made better or more general, by its number, with the whole new text;
 - AGREE with an insight that these episodes confirm, by its number;
@@ -52,7 +52,8 @@ several; ADD only what is more important than what is there."""
 CONTRAST = """\
 You keep a list of insights from an agent's earlier tasks. Two episodes on similar tasks are shown: one
 succeeded, one failed. Find what made the difference: what the failed one left out, misread or did
-wrongly that the other did right. Change the list by what that teaches.
+wrongly that the other did right; if it was mostly the start or luck, say only what could be chosen
+differently. Change the list by what that teaches.
 """
 
 SUCCESSES = """\

@@ -226,19 +226,21 @@ class MemGen:
 
 TRIGGER = f"""\
 You watch an agent at work. Decide whether a memory from earlier, similar tasks would help it at this very
-moment: it starts something that has to be done in a certain way, it is stuck or refused, it repeats
-itself, it is about to do what cannot be undone. If it makes good progress, memory only distracts. {DATA}"""
+moment. At the first step it does, unless the next action is obvious. Later it does only if the agent is
+refused or surprised, repeats itself, searches without result, or is about to do what cannot be undone;
+while it makes progress, memory only distracts. {DATA}"""
 
 WEAVER = f"""\
-You write one short memory for an agent at work, for this moment only. Lessons from earlier tasks are
-given, with what became of each. Take from them what applies to the agent's state and need, adapt it to the
-names that are in view, and say what to do next and what to avoid. State nothing that neither the lessons nor
-the state support. {DATA}"""
+You write one short memory for an agent at work, for this moment only. Lessons from earlier tasks are given,
+each marked by how the episode it came from ended. Take from them what applies to the agent's state and
+need, adapt it to the names that are in view, and say what to do next and what to avoid. State nothing that
+neither the lessons nor the state support. {DATA}"""
 
 DISTIL = f"""\
 You distil an agent's record of a task into one lesson for later, similar tasks: after a success what
-achieved it, in order; after a failure what went wrong and what to do instead. Keep the exact forms of
-actions as the world accepts them, leave out what only this task has. {DATA}"""
+achieved it, in order; after a failure what went wrong and what to do instead, as far as the record shows it
+(what was left untried is a guess: say so). Keep the exact forms of actions as the world accepts them and
+what will be met again; leave out the names that only this task has. {DATA}"""
 
 
 def distil_prompt(experience: Experience, episode_tokens: int) -> list[Message]:

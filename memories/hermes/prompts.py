@@ -57,10 +57,11 @@ one, remove what proved wrong.
 Skills are named documents, one for each kind of task. The agent sees only their names and descriptions,
 and opens one when it needs it. A skill's text has the sections `When to use`, `Steps` (numbered, with the
 exact commands as the world accepts them, {{placeholders}} for what varies), `Pitfalls` and `How to verify`.
-Prefer, in this order: patch a skill that was opened in the episode and proved wrong or incomplete; patch
-or edit another existing one; create one, only for a kind of task that no skill covers. Delete a skill that
-does harm. Rest on what the record shows: a procedure comes from an episode that succeeded, a failed one
-teaches pitfalls. If the verdict is unreadable, change notes only. If there is nothing to learn, change nothing.
+Prefer, in this order: patch a skill that was opened in the episode (its text is shown) and proved wrong or
+incomplete; edit another existing one, giving its whole text anew; create one, only for a kind of task that
+no skill covers. Delete a skill that does harm. Rest on what the record shows: a procedure comes from an
+episode that succeeded, a failed one teaches pitfalls. If the verdict is unreadable, change notes only. If
+there is nothing to learn, change nothing.
 {DATA}"""
 
 MEND = """\
@@ -86,6 +87,7 @@ def mend_prompt(
 def _shelf_blocks(shelf: Shelf, opened: Sequence[str]) -> str:
     shown = [
         block("notes", numbered(shelf.notes) or "(none yet)"),
+        f"The notes use {shelf.size} of {NOTES_LIMIT} characters; their numbers are those shown.",
         block("skills", index(shelf.skills) or "(none yet)"),
     ]
     shown += [

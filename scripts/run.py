@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import fill, indent
 from typing import Any
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -83,8 +84,6 @@ def _where(error: Exception) -> str:
 
 
 def _ended(how: str, why: str) -> tuple[str, str]:
-    from textwrap import fill
-
     print(
         fill(f"memtrial: {how}: {why}", 100, break_long_words=False, break_on_hyphens=False), file=sys.stderr
     )
@@ -136,6 +135,9 @@ def _progress() -> Any:
 
 def main() -> int:
     """Check the command's words, hand over to Hydra, and sum up a sweep at its end."""
+    if {"--help", "-h"} & set(sys.argv[1:]):
+        print(help_text())
+        return 0
     ours()
     # Hydra takes its flags only before or after all words; -m may stand anywhere here.
     sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
@@ -154,6 +156,21 @@ def main() -> int:
     if sweep:
         _sum_up(rows)
     return 0 if all(how == "done" for _, how, _ in rows) and (rows or not sweep) else 1
+
+
+def help_text() -> str:
+    """What can be asked for: the groups' names, and every option of a run with its comment."""
+    parts = [(__doc__ or "").strip(), "Groups (group=name):"]
+    for group in (*GROUPS, "experiment"):
+        names = sorted(path.stem for path in (CONFIGS / group).glob("*.yaml"))
+        sign = "+" if group == "experiment" else ""
+        parts.append(fill(f"  {sign}{group}: {', '.join(names)}", 110, subsequent_indent="      "))
+    options = (CONFIGS / "run.yaml").read_text().partition("\nseed:")[2].partition("\nhydra:")[0]
+    parts += ["Options (option=value, section.option=value):", indent(f"seed:{options}".rstrip(), "  ")]
+    parts.append(
+        "A group's own options are the lines of its file: memory.k=5. --hydra-help shows Hydra's own flags."
+    )
+    return "\n".join(parts)
 
 
 def _is_sweep(words: list[str]) -> bool:

@@ -223,3 +223,18 @@ def test_the_record_says_what_the_run_was(tmp_path: Path) -> None:
     connection.close()
     assert "k: 2" in meta["config"] and meta["reader"] == "1"
     assert packages["litellm"] and packages["hydra-core"]
+
+
+def test_the_help_lists_what_can_be_asked_for() -> None:
+    for flag in ("--help", "-h"):
+        told = command("run", flag)
+        assert told.returncode == 0
+        for part in (
+            "memory: amem",
+            "strata_no_tags",
+            "+experiment: compare, demo",
+            "stream:",
+            "sweep_usd",
+            "dry_run",
+        ):
+            assert part in told.stdout

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from agents.base import EpisodeEnd, Message, Step, Verdict
@@ -18,7 +19,12 @@ EvaluationState = Literal["done", "failed", "none"]
 
 def message_hash(message: Message) -> str:
     """Identity of a message: it is stored once, however many histories repeat it."""
-    return hashlib.sha256(f"{message['role']}\n{message['content']}".encode()).hexdigest()
+    return _text_hash(message["role"], message["content"])
+
+
+@lru_cache(maxsize=4096)  # a conversation asks for each of its messages again with every call
+def _text_hash(role: str, content: str) -> str:
+    return hashlib.sha256(f"{role}\n{content}".encode()).hexdigest()
 
 
 def call_key(request: Request, hashes: Sequence[str], task: int, attempt: int, occurrence: int) -> str:

@@ -130,12 +130,19 @@ def _repair(text: str, problem: str) -> tuple[Message, Message]:
     """What follows a reply that does not fit: the reply, and what was wrong with it."""
     shorter = " Be brief." if "cut off" in problem else ""
     return (
-        assistant(text if text.strip() else "(empty)"),
+        assistant(_shortened(text) if text.strip() else "(empty)"),
         user(
             clean(f"That reply cannot be used: {problem}.\n")
             + "Reply again with one complete JSON object in the form asked for, and nothing else: no prose, no "
             f"comments, no trailing commas.{shorter}"
         ),
+    )
+
+
+def _shortened(text: str, limit: int = 8000) -> str:
+    """A wrong reply as it is shown to its author again: at most `limit` characters of it [ours]."""
+    return (
+        text if len(text) <= limit else f"{text[:limit]}\n[... {len(text) - limit} characters left out ...]"
     )
 
 

@@ -54,6 +54,7 @@ def plan(config: Mapping[str, Any], default: Mapping[str, Any]) -> Plan:
     environment: Environment = build(config["env"], "env")
     options = _options(StreamOptions, config["stream"], "stream")
     caps = _options(Caps, config["budget"], "budget")
+    _check_budget_tokens(config["memory"].get("budget_tokens"))
     memory, default_memory = (for_setting(c["memory"], environment.setting) for c in (config, default))
     name = variant({**config, "memory": memory}, {**default, "memory": default_memory})
     seed = config["seed"]
@@ -96,7 +97,10 @@ def execute(
     config, environment = plan.config, plan.environment
     backbone_config = dict(config["backbone"])
     recorded = config.get("recorded")
-    replay = backbone_config.get("calls", "record") == "replay"
+    calls = backbone_config.get("calls", "record")
+    if calls not in ("record", "replay"):
+        raise SetupError(f"backbone.calls={calls!r} is unknown: give record, or replay to forbid new calls.")
+    replay = calls == "replay"
     journal = Journal(plan.folder, plan.meta)
     ledger = Ledger(plan.results, str(plan.folder.relative_to(plan.results)))
     shown: LineProgress | None = None
@@ -223,6 +227,13 @@ def _check_types(target: str, values: Mapping[str, Any], group: str) -> None:
             raise SetupError(f"{group}.{key}={value!r} is no {kind}. Give one: {group}.{key}=...") from None
 
 
+def _check_budget_tokens(value: Any) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise SetupError(
+            f"memory.budget_tokens={value!r} is no number of tokens: give 0 or more, or null for no cap."
+        )
+
+
 def _resources(plan: Plan, journal: Journal, backbone: Any) -> Any:
     from memories.base import Resources
 
@@ -247,7 +258,34 @@ def _options(kind: Any, values: Mapping[str, Any], group: str) -> Any:
     unknown = sorted(set(values) - known - {"name", "step_limit", "_target_"})
     if unknown:
         raise SetupError(f"{group} has no option {unknown[0]!r}. It has: {', '.join(sorted(known))}.")
-    return kind(**{key: value for key, value in values.items() if key in known})
+    chosen = {key: value for key, value in values.items() if key in known}
+    for key, value in chosen.items():
+        _check_value(kind, key, value, group)
+    return kind(**chosen)
+
+
+LEAST = {
+    "stream.limit": 1, "stream.freeze_after": 0, "stream.retries": 0, "budget.usd": 0, "budget.tokens": 0,
+    "budget.sweep_usd": 0, "agent.repairs": 0, "agent.look_ups": 0, "agent.tool_calls": 0,
+    "agent.context_tokens": 1, "agent.observation_characters": 1, "agent.context_share": 0,
+}  # fmt: skip
+"""The least value that an option may have."""
+
+
+def _check_value(kind: Any, key: str, value: Any, group: str) -> None:
+    """Raises SetupError for a value of another type, or out of its range."""
+    from typing import get_type_hints
+
+    from pydantic import TypeAdapter, ValidationError
+
+    hint, name = get_type_hints(kind)[key], f"{group}.{key}"
+    try:
+        TypeAdapter(hint).validate_python(value, strict=True)
+    except ValidationError as error:
+        wanted = error.errors()[0]["msg"][:1].lower() + error.errors()[0]["msg"][1:]
+        raise SetupError(f"{name}={value!r} cannot be used: {wanted}. Give another {name}=...") from None
+    if value is not None and name in LEAST and value < LEAST[name]:
+        raise SetupError(f"{name}={value!r} is out of range: give {LEAST[name]} or more, or leave it out.")
 
 
 def refuse_unpriced(backbone: Any, caps: Caps) -> None:

@@ -99,9 +99,11 @@ class JournalRecorder:
                 f"{self._task}. Prompts or configuration differ from the recorded run; "
                 "use backbone.calls=record to make new calls."
             )
-        if not client.paid:
-            return client.send(request)
         self._budget.check()
+        if not client.paid:
+            reply = client.send(request)
+            self._budget.tokens += reply.input_tokens + reply.output_tokens
+            return reply
         self._journal.intend(key, self._task)
         try:
             reply = client.send(request)

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from agents.base import (
     Backbone,
@@ -38,7 +38,7 @@ from harness.injection import cap, injection
 from harness.journal import FILE, Journal, changes_between, documents_at
 from harness.recorder import JournalRecorder
 from harness.records import Failure, TaskRecord
-from memories.base import Experience, Memory, Recall
+from memories.base import DocumentError, Experience, Memory, Recall
 
 
 class Judge(Protocol):
@@ -63,7 +63,7 @@ class StreamOptions:
     """`release`, or `shuffled(SEED)` for order robustness."""
     retries: int = 1
     """Further attempts at a task whose environment failed."""
-    on_backbone_failure: str = "stop"
+    on_backbone_failure: Literal["stop", "record"] = "stop"
     """stop: a backbone that fails for good stops the run, which resumes at the same task. record: the task
     is recorded as failed and the stream goes on."""
     retry_failed: bool = False
@@ -132,7 +132,14 @@ def _restore(parts: Parts, options: StreamOptions) -> dict[str, str]:
     recorded = parts.journal.documents()
     if not recorded:
         if options.memory_from is not None:
-            parts.memory.load(exported(options.memory_from))
+            documents = exported(options.memory_from)
+            try:
+                parts.memory.load(documents)
+            except DocumentError as error:
+                raise SetupError(
+                    f"stream.memory_from={options.memory_from!r} holds a memory that this one cannot load ({error}). "
+                    "Name a run of the same method."
+                ) from None
         recorded = dict(parts.memory.documents())
         parts.journal.start_with(recorded)
     else:
@@ -157,6 +164,10 @@ def ordered(tasks: Sequence[Task], options: StreamOptions) -> list[Task]:
     """The tasks of a stream in the order in which it visits them. Raises SetupError."""
     chosen = list(tasks)
     if options.tasks is not None:
+        if not options.tasks:
+            raise SetupError(
+                "stream.tasks=[] names no task. Name some, e.g. [1,4,7], or leave it out for all."
+            )
         numbers = {task.number for task in chosen}
         outside = sorted(set(options.tasks) - numbers)
         if outside:

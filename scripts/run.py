@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -141,6 +142,8 @@ def main() -> int:
     ours()
     # Hydra takes its flags only before or after all words; -m may stand anywhere here.
     sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
+    # Hydra would take shuffled(7) for a function of its own.
+    sys.argv[1:] = [re.sub(r"^(stream\.order=)(shuffled\(\d+\))$", r'\1"\2"', word) for word in sys.argv[1:]]
     problem = check_words(sys.argv[1:], CONFIGS)
     if problem:
         print(f"memtrial: {problem}", file=sys.stderr)

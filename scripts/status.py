@@ -77,10 +77,12 @@ def _state(done: int, total: int, used: bool, stop: str) -> tuple[str, str]:
 def in_use(folder: Path) -> bool:
     """Whether a process holds the run's lock."""
     try:
-        with (folder / "run.lock").open("r+") as lock:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with (folder / "run.lock").open() as lock:
+            fcntl.lockf(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # refused while a process holds it for itself
+    except BlockingIOError:
+        return True
     except OSError:
-        return (folder / "run.lock").exists()
+        return False
     return False
 
 
@@ -112,11 +114,11 @@ def main(words: list[str] | None = None) -> int:
     if not found:
         print(f"memtrial: no run below {root}. Runs are made by python -m scripts.run.", file=sys.stderr)
         return 1
-    show(found)
-    return 0
+    show(found, len(problems))
+    return 1 if problems else 0
 
 
-def show(found: list[Status]) -> None:
+def show(found: list[Status], damaged: int = 0) -> None:
     """The table, and a line of sums."""
     from rich.console import Console
     from rich.markup import escape
@@ -137,7 +139,9 @@ def show(found: list[Status]) -> None:
     states = {
         state: sum(row.state == state for row in found) for state in dict.fromkeys(r.state for r in found)
     }
-    print(f"{len(found)} runs: " + ", ".join(f"{count} {state}" for state, count in states.items()))
+    if damaged:
+        states["damaged"] = damaged
+    print(f"{sum(states.values())} runs: " + ", ".join(f"{count} {state}" for state, count in states.items()))
 
 
 if __name__ == "__main__":

@@ -201,3 +201,12 @@ def test_a_script_raises_the_exceptions_in_it_and_says_when_it_ends() -> None:
 def test_a_scripted_reply_is_counted_by_the_bundled_tokenizer() -> None:
     usage = model(ScriptedClient(["hello there"])).complete([user("say hello.")], role="act").usage
     assert usage == Usage(3, 2, estimated=True)
+
+
+def test_a_huge_wrong_reply_is_not_sent_back_whole() -> None:
+    from agents.judge import Judgement
+
+    client = ScriptedClient(["look around " * 400_000, '{"reason": "r", "outcome": "success"}'])
+    Model(for_all_roles(client)).complete([user("judge")], role="judge", schema=Judgement)
+    again = client.requests[1].messages
+    assert len(again[-2]["content"]) < 8_200 and "characters left out" in again[-2]["content"]

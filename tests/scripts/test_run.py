@@ -61,6 +61,10 @@ def test_a_sweep_goes_on_past_a_failure_and_names_it_at_the_end(tmp_path: Path) 
         (("stream.tasks=[1,99]",), ("[99]", "tasks 1 to 50")),
         (("stream.order=random",), ("'random'", "shuffled(SEED)")),
         (("seed=-1",), ("seed=-1", "from 0 up")),
+        (("stream.retries=-1",), ("stream.retries=-1", "0 or more")),
+        (("stream.on_backbone_failure=foo",), ("'foo'", "'stop' or 'record'")),
+        (("budget.usd=abc",), ("budget.usd='abc'", "valid number")),
+        (("backbone.calls=repaly",), ("'repaly'", "record, or replay")),
         (("backbone=pro",), ("backbone.model=",)),
         (("backbone=gpt-4.1-mini",), ("OPENAI_API_KEY", "export OPENAI_API_KEY=")),
         (("backbone=local", "backbone.model=m", "backbone.api_base=http://127.0.0.1:9/v1", "backbone.retries=0"),
@@ -223,6 +227,12 @@ def test_the_record_says_what_the_run_was(tmp_path: Path) -> None:
     connection.close()
     assert "k: 2" in meta["config"] and meta["reader"] == "1"
     assert packages["litellm"] and packages["hydra-core"]
+
+
+def test_the_order_can_be_shuffled_and_the_readers_tokens_are_capped_too(tmp_path: Path) -> None:
+    done = lamp(tmp_path, "memory=none", "stream.order=shuffled(7)", "stream.limit=9", "budget.tokens=500")
+    assert done.returncode == 1 and "budget.tokens=500 is reached" in " ".join(done.stderr.split())
+    assert run_folder(tmp_path).parent.name.startswith("order=shuffled(7)-")
 
 
 def test_the_help_lists_what_can_be_asked_for() -> None:

@@ -265,7 +265,7 @@ def _options(kind: Any, values: Mapping[str, Any], group: str) -> Any:
 
 
 LEAST = {
-    "stream.limit": 1, "stream.freeze_after": 0, "stream.retries": 0, "budget.usd": 0, "budget.tokens": 0,
+    "stream.freeze_after": 0, "stream.retries": 0, "budget.usd": 0, "budget.tokens": 0,
     "budget.sweep_usd": 0, "agent.repairs": 0, "agent.look_ups": 0, "agent.tool_calls": 0,
     "agent.context_tokens": 1, "agent.observation_characters": 1, "agent.context_share": 0,
 }  # fmt: skip

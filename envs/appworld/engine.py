@@ -50,7 +50,16 @@ class Server:
         try:
             (self._folder / "data").symlink_to(root / "data", target_is_directory=True)
             with (self._folder / "log").open("wb") as log:
-                command = [str(python), "-I", "-X", "utf8", str(SERVER), str(self._folder), str(output_limit)]
+                command = [
+                    str(python),
+                    "-I",
+                    "-B",
+                    "-X",
+                    "utf8",
+                    str(SERVER),
+                    str(self._folder),
+                    str(output_limit),
+                ]
                 environment = {key: os.environ[key] for key in _KEPT if key in os.environ}
                 environment |= {
                     "HOME": str(self._folder),

@@ -21,7 +21,7 @@ class Search:
     paths: Mapping[str, tuple[str, ...]]
     """Target state -> the operations that lead there, fewest first, ties by ids; () for the start itself."""
     exhausted: bool
-    """Everything reachable was seen: a target without a path has none."""
+    """A target without a path has none: everything reachable was seen, or every target was found."""
     expansions: int
     """States popped."""
 
@@ -63,7 +63,7 @@ def search_from(
         else:
             level, depth = following, depth + 1
     paths = {target: _path(graph, target, reached) for target in sorted(wanted) if target in reached}
-    return Search(paths, exhausted=not level and not cut, expansions=popped)
+    return Search(paths, exhausted=not missing or (not level and not cut), expansions=popped)
 
 
 def _path(graph: ExperienceGraph, target: str, reached: Mapping[str, str]) -> tuple[str, ...]:

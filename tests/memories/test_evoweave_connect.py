@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memories.evoweave.connect import connect, search_from
@@ -31,6 +31,9 @@ def walks(all_edges: list[Edge], start: int, longest: int) -> Iterator[tuple[int
 
 @settings(max_examples=60, deadline=None)
 @given(edges, st.integers(0, 5), st.integers(0, 4))
+@example(
+    [(0, 1), (0, 2), (0, 4), (0, 5), (3, 0)], 3, 2
+)  # all found at the last level: nothing is left to look for
 def test_paths_are_the_shortest_and_of_those_the_first_in_order(
     drawn: list[Edge], start: int, depth: int
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import IO
 
 from envs.base import SetupError
@@ -43,11 +42,3 @@ class RunLock:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-    def __enter__(self) -> RunLock:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()

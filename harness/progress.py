@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, TextIO
 
 from agents.base import Step
@@ -93,14 +92,6 @@ class LineProgress:
 
     def close(self) -> None:
         """Nothing to tidy up."""
-
-    def __enter__(self) -> LineProgress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class BarProgress(LineProgress):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from agents.base import BackboneFailed
@@ -27,7 +27,6 @@ class Tally:
     """What the calls of the current attempt used."""
 
     seconds: float = 0.0
-    calls: Counter[str] = field(default_factory=Counter)
 
 
 class JournalRecorder:
@@ -73,7 +72,6 @@ class JournalRecorder:
         key = call_key(request, hashes, self._task, self._attempt, occurrence) if occurrence else same
         index = self._index
         self._index += 1
-        self.tally.calls[request.role] += 1
 
         # The reader's calls are not durable one by one, so nothing of an open attempt can be there.
         reply = self._journal.reply(key) if client.paid or self._source is not None else None
@@ -119,7 +117,3 @@ class JournalRecorder:
             self.tell(f"the provider now serves {served!r} for {asked!r} (before: {before!r})")
         if served:
             self._served[asked] = served
-
-    def counts(self) -> Mapping[str, int]:
-        """Calls of the current attempt by role."""
-        return dict(self.tally.calls)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PositiveInt
 
 from agents.base import Backbone, Episode, MalformedReply, Verdict
 from agents.prompts import block, render_episode, system, user
@@ -39,7 +39,9 @@ class Judgement(BaseModel):
 class Judge:
     """Reads episodes with a backbone, role `judge`, temperature 0."""
 
-    def __init__(self, backbone: Backbone, episode_tokens: int = 6000, step_tokens: int = 600) -> None:
+    def __init__(
+        self, backbone: Backbone, episode_tokens: PositiveInt = 6000, step_tokens: PositiveInt = 600
+    ) -> None:
         self.backbone = backbone
         self.episode_tokens = episode_tokens
         """Size of the rendered episode, as `agents.prompts.render_episode` cuts it."""

@@ -214,8 +214,12 @@ def _litellm() -> Any:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else importing it fetches a table from the network
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it reads a .env file that happens to be there
     import logging
+    import warnings
 
     import litellm
+
+    # of each reply with a field that OpenAI's own class does not know
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings")
 
     litellm.suppress_debug_info = True
     litellm.drop_params = False  # a temperature must not be dropped in silence; see `drop`

@@ -32,6 +32,13 @@ _NO_CREDIT = re.compile(
 _COME_BACK = re.compile(r"(?:retry|try again) (?:in|after) ([\d.]+) ?(ms|s)\b", re.IGNORECASE)
 _MASKED_KEY = re.compile(r"[\w-]*\*{3,}[\w*-]*")
 _PREFIX = re.compile(r"^.*?Exception - |^(?:litellm\.)?\w+(?:Error|Timeout): ", re.DOTALL)
+_NO_COMPLETION = re.compile(
+    r"Received response - <APIResponse|Empty or invalid response from LLM endpoint|provider returned .{0,40}'choices'"
+)
+_UNREADABLE = re.compile(
+    r"Invalid response object.*^[\w.]*(?:Error|Exception): (.*?)\s*(?:For further information.*)?^received_args=",
+    re.DOTALL | re.MULTILINE,
+)
 _SHOWN = 500  # [ours] characters of a provider's text that are told
 _PASSING = (408, 409, 425, 429)
 
@@ -64,6 +71,14 @@ def _masks(shown: str, key: str) -> bool:
 def understand(error: Exception, endpoint: Endpoint, key: str) -> Exception:
     """The exception to raise for `error`: Transient, ContextOverflow, Refusal, AccessFailed or BackboneFailed."""
     kind = type(error).__name__
+    if _NO_COMPLETION.search(str(error)):
+        return Transient("a reply that is no completion")
+    if unreadable := _UNREADABLE.search(str(error)):
+        # Asked again, the server would most likely send the same, for the same price.
+        reason = clean(scrub(" ".join(unreadable[1].split()), key))[:_SHOWN]
+        return BackboneFailed(
+            f"{endpoint.model} at {endpoint.address} sent a completion with fields of a wrong type: {reason}"
+        )
     status = getattr(error, "status_code", None)
     status = status if isinstance(status, int) else None
     words = " ".join(clean(scrub(_words(str(error)), key)).split())[:_SHOWN] or kind

@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from agents import forms
 from agents.base import Backbone, Episode, EpisodeEnd, Guide, Step
@@ -18,19 +21,19 @@ from envs.base import Form, Task, World
 class LoopOptions:
     """The agent's configuration (configs/agent). The same for every memory."""
 
-    context_tokens: int = 100_000
+    context_tokens: PositiveInt = 100_000
     """The backbone's context, in tokens."""
-    context_share: float = 0.8
+    context_share: Annotated[float, Field(gt=0, le=1)] = 0.8
     """Share of it that a conversation may fill, by the bundled tokenizer: the rest is for the reply and
     for the difference between tokenizers [ours]. Beyond it the rule of agents.history cuts."""
-    repairs: int = 3
+    repairs: NonNegativeInt = 3
     """Malformed replies that are repaired with no action between them; one more ends the episode as
     stopped [ours]."""
-    look_ups: int = 20
+    look_ups: NonNegativeInt = 20
     """Free questions to the world (`check valid actions`) an episode [ours]."""
-    tool_calls: int = 20
+    tool_calls: NonNegativeInt = 20
     """Calls of a memory's tools an episode [ours]."""
-    observation_characters: int = 20_000
+    observation_characters: PositiveInt = 20_000
     """Where one observation is cut (AppWorld's own agents cut there)."""
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from pydantic import NonNegativeInt, PositiveInt
+
 from envs.base import Capability, Evaluation, Form, Metric, Observation, Task, TaskInfo
 
 ROOMS = ("kitchen", "hall", "garden", "cellar", "attic", "workshop")
@@ -22,7 +24,7 @@ class NullEnvironment:
     metrics: Sequence[Metric] = (Metric("success_rate", "success", "percent", "Lamp SR"),)
     categories: Mapping[str, str] = {room: room for room in ROOMS}
 
-    def __init__(self, size: int = 50, steps: int = 20, padding: int = 0) -> None:
+    def __init__(self, size: PositiveInt = 50, steps: PositiveInt = 20, padding: NonNegativeInt = 0) -> None:
         """`padding`: words added to each observation, to give it a real benchmark's length."""
         self.setting = "lamp"
         self.size, self.step_limit, self.padding = size, steps, padding

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import NonNegativeInt
 
 from agents.loop import LoopOptions
 from envs.base import Environment, SetupError
@@ -14,6 +16,7 @@ from harness import provenance
 from harness.budget import Budget, Caps, Ledger
 from harness.embeddings import JournalEmbedder
 from harness.journal import Journal
+from harness.options import check_parameters, check_value, checked
 from harness.progress import LineProgress, Running
 from harness.recorder import JournalRecorder
 from harness.stream import Parts, StreamOptions, stream
@@ -22,6 +25,8 @@ from harness.variant import variant
 TOKENIZER = "all-MiniLM-L6-v2 WordPiece (bundled)"
 NOT_FOR_CONSTRUCTORS = ("name", "label", "budget_tokens", "per_setting")
 """Keys of a group's file that describe it; everything else goes to the constructor."""
+PLAIN = {"seed": NonNegativeInt, "results_dir": str, "recorded": str | None, "dry_run": bool}
+"""Options that belong to no group."""
 
 
 @dataclass
@@ -34,6 +39,7 @@ class Plan:
     environment: Environment
     options: StreamOptions
     caps: Caps
+    agent: LoopOptions
     results: Path
     folder: Path
     meta: dict[str, str]
@@ -51,15 +57,16 @@ def plan(config: Mapping[str, Any], default: Mapping[str, Any]) -> Plan:
 
     Starts no engine and makes no call. Raises SetupError.
     """
+    for key, hint in PLAIN.items():
+        check_value(hint, config.get(key), key)
     environment: Environment = build(config["env"], "env")
-    options = _options(StreamOptions, config["stream"], "stream")
-    caps = _options(Caps, config["budget"], "budget")
-    _check_budget_tokens(config["memory"].get("budget_tokens"))
+    options = checked(StreamOptions, config["stream"], "stream")
+    caps = checked(Caps, config["budget"], "budget")
+    agent = checked(LoopOptions, config["agent"], "agent")
+    check_value(NonNegativeInt | None, config["memory"].get("budget_tokens"), "memory.budget_tokens")
     memory, default_memory = (for_setting(c["memory"], environment.setting) for c in (config, default))
     name = variant({**config, "memory": memory}, {**default, "memory": default_memory})
     seed = config["seed"]
-    if not isinstance(seed, int) or seed < 0:
-        raise SetupError(f"seed={seed!r} is no seed: give a whole number from 0 up.")
     results = Path(config["results_dir"])
     backbone = config["backbone"]
     folder = results / environment.setting / backbone["name"] / memory["name"] / name / f"seed_{seed}"
@@ -80,7 +87,7 @@ def plan(config: Mapping[str, Any], default: Mapping[str, Any]) -> Plan:
         "paid": str(int(backbone.get("kind") != "reader")),
         "config": as_yaml(config),
     }
-    return Plan(config, memory, environment, options, caps, results, folder, meta)
+    return Plan(config, memory, environment, options, caps, agent, results, folder, meta)
 
 
 def execute(
@@ -126,14 +133,13 @@ def execute(
         refuse_unpriced(backbone, plan.caps)
         parts = Parts(
             environment=environment,
-            agent=_options(LoopOptions, config["agent"], "agent"),
+            agent=plan.agent,
             backbone=backbone,
             judge=build(config["judge"], "judge", backbone=backbone),
             memory=build(plan.memory, "memory", _resources(plan, journal, backbone)),
             journal=journal,
             recorder=recorder,
             progress=_Mirror(shown, logger) if logger is not None else shown,
-            step_limit=config["agent"].get("step_limit"),
             budget_tokens=plan.memory.get("budget_tokens"),
         )
         _run(parts, plan, shown, logger)
@@ -191,7 +197,7 @@ def build(section: Mapping[str, Any], group: str, *arguments: Any, **named: Any)
     if not target:
         raise SetupError(f"{group}={section.get('name', '?')} has no `_target_`: its file must name a class.")
     values = {key: value for key, value in section.items() if key not in NOT_FOR_CONSTRUCTORS}
-    _check_types(target, values, group)
+    check_parameters(target, values, group)
     try:
         return instantiate({"_convert_": "all", **values}, *arguments, **named)
     except InstantiationException as error:
@@ -203,35 +209,6 @@ def build(section: Mapping[str, Any], group: str, *arguments: Any, **named: Any)
             f"{group}={section.get('name', '?')} cannot be made from {target}: {reason}. Check the options of "
             f"configs/{group}/{section.get('name', '?')}.yaml against what the class takes."
         ) from error
-
-
-def _check_types(target: str, values: Mapping[str, Any], group: str) -> None:
-    """Raises SetupError for a plain value (number, text, flag) of another type than its parameter's."""
-    from typing import get_type_hints
-
-    from hydra.utils import get_class
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        hints = get_type_hints(vars(get_class(target))["__init__"])
-    except Exception:  # what cannot be inspected is not judged: making the object says more
-        return
-    for key, value in values.items():
-        hint = hints.get(key)
-        if hint not in (int, float, bool, str, int | None, float | None, str | None):
-            continue
-        try:
-            TypeAdapter(hint).validate_python(value, strict=True)
-        except ValidationError:
-            kind = getattr(hint, "__name__", str(hint))
-            raise SetupError(f"{group}.{key}={value!r} is no {kind}. Give one: {group}.{key}=...") from None
-
-
-def _check_budget_tokens(value: Any) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise SetupError(
-            f"memory.budget_tokens={value!r} is no number of tokens: give 0 or more, or null for no cap."
-        )
 
 
 def _resources(plan: Plan, journal: Journal, backbone: Any) -> Any:
@@ -251,41 +228,6 @@ def for_setting(memory: Mapping[str, Any], setting: str) -> dict[str, Any]:
     """A memory's configuration with its `per_setting` values for this setting put in."""
     values = dict((memory.get("per_setting") or {}).get(setting) or {})
     return {**{key: value for key, value in memory.items() if key != "per_setting"}, **values}
-
-
-def _options(kind: Any, values: Mapping[str, Any], group: str) -> Any:
-    known = {field.name for field in fields(kind)}
-    unknown = sorted(set(values) - known - {"name", "step_limit", "_target_"})
-    if unknown:
-        raise SetupError(f"{group} has no option {unknown[0]!r}. It has: {', '.join(sorted(known))}.")
-    chosen = {key: value for key, value in values.items() if key in known}
-    for key, value in chosen.items():
-        _check_value(kind, key, value, group)
-    return kind(**chosen)
-
-
-LEAST = {
-    "stream.freeze_after": 0, "stream.retries": 0, "budget.usd": 0, "budget.tokens": 0,
-    "budget.sweep_usd": 0, "agent.repairs": 0, "agent.look_ups": 0, "agent.tool_calls": 0,
-    "agent.context_tokens": 1, "agent.observation_characters": 1, "agent.context_share": 0,
-}  # fmt: skip
-"""The least value that an option may have."""
-
-
-def _check_value(kind: Any, key: str, value: Any, group: str) -> None:
-    """Raises SetupError for a value of another type, or out of its range."""
-    from typing import get_type_hints
-
-    from pydantic import TypeAdapter, ValidationError
-
-    hint, name = get_type_hints(kind)[key], f"{group}.{key}"
-    try:
-        TypeAdapter(hint).validate_python(value, strict=True)
-    except ValidationError as error:
-        wanted = error.errors()[0]["msg"][:1].lower() + error.errors()[0]["msg"][1:]
-        raise SetupError(f"{name}={value!r} cannot be used: {wanted}. Give another {name}=...") from None
-    if value is not None and name in LEAST and value < LEAST[name]:
-        raise SetupError(f"{name}={value!r} is out of range: give {LEAST[name]} or more, or leave it out.")
 
 
 def refuse_unpriced(backbone: Any, caps: Caps) -> None:

@@ -6,6 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import NonNegativeFloat, NonNegativeInt
+
 from agents.base import BudgetExhausted
 from harness.database import storage
 
@@ -16,11 +18,11 @@ LEDGER = "spend.sqlite"
 class Caps:
     """None: no cap."""
 
-    usd: float | None = None
+    usd: NonNegativeFloat | None = None
     """US dollars a run."""
-    tokens: int | None = None
+    tokens: NonNegativeInt | None = None
     """Input plus output tokens a run."""
-    sweep_usd: float | None = None
+    sweep_usd: NonNegativeFloat | None = None
     """US dollars over all runs under one results folder."""
 
 

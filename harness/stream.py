@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
+
+from pydantic import NonNegativeInt
 
 from agents.base import (
     Backbone,
@@ -57,11 +60,11 @@ class StreamOptions:
     """Only these task numbers, in release order (a demo, a small study)."""
     memory_from: str | None = None
     """Start from the memory that another run ended with (its folder); with freeze_after=0 a frozen one."""
-    freeze_after: int | None = None
+    freeze_after: NonNegativeInt | None = None
     """Stop writing after so many tasks: transfer from a frozen memory."""
     order: str = "release"
     """`release`, or `shuffled(SEED)` for order robustness."""
-    retries: int = 1
+    retries: NonNegativeInt = 1
     """Further attempts at a task whose environment failed."""
     on_backbone_failure: Literal["stop", "record"] = "stop"
     """stop: a backbone that fails for good stops the run, which resumes at the same task. record: the task
@@ -92,7 +95,6 @@ class Parts:
     journal: Journal
     recorder: JournalRecorder
     progress: Progress
-    step_limit: int | None = None
     budget_tokens: int | None = None
     clock: Callable[[], float] = field(default=time.perf_counter)
 
@@ -168,6 +170,8 @@ def ordered(tasks: Sequence[Task], options: StreamOptions) -> list[Task]:
             raise SetupError(
                 "stream.tasks=[] names no task. Name some, e.g. [1,4,7], or leave it out for all."
             )
+        if twice := sorted(number for number, count in Counter(options.tasks).items() if count > 1):
+            raise SetupError(f"stream.tasks names {twice} more than once: a stream visits each task once.")
         numbers = {task.number for task in chosen}
         outside = sorted(set(options.tasks) - numbers)
         if outside:
@@ -331,7 +335,7 @@ class _Visit:
             self.parts.backbone,
             self.parts.agent,
             environment.form,
-            self.parts.step_limit or own,
+            own,
             on_step,
             timing,
             self.parts.clock,

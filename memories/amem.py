@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from agents.base import Message
 from agents.prompts import block, render_episode, system, user
@@ -101,10 +101,10 @@ class AMem:
     def __init__(
         self,
         resources: Resources,
-        k: int = 10,
-        neighbours: int = 5,
-        temperature: float | None = 0.7,
-        content_tokens: int = 300,
+        k: PositiveInt = 10,
+        neighbours: NonNegativeInt = 5,
+        temperature: NonNegativeFloat | None = 0.7,
+        content_tokens: PositiveInt = 300,
     ) -> None:
         self.k = k
         self.neighbours = neighbours

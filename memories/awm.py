@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, NonNegativeFloat, PositiveInt
 
 from agents import tokens
 from agents.base import Message
@@ -79,9 +79,9 @@ class AWM:
     def __init__(
         self,
         resources: Resources,
-        temperature: float | None = 1.0,
-        input_tokens: int = 16000,
-        episode_tokens: int = 2000,
+        temperature: NonNegativeFloat | None = 1.0,
+        input_tokens: PositiveInt = 16000,
+        episode_tokens: PositiveInt = 2000,
     ) -> None:
         self.temperature = temperature
         self.input_tokens = input_tokens

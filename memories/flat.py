@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pydantic import PositiveInt
+
 from agents.prompts import render_episode
 from envs.base import Task
 from memories.base import Event, Experience, Graph, Item, Recall, Resources
@@ -35,7 +37,7 @@ class Trajectory:
 class Flat:
     """Keeps every episode; recalls the `k` nearest to the instruction, no threshold."""
 
-    def __init__(self, resources: Resources, k: int = 3, entry_tokens: int = 1500) -> None:
+    def __init__(self, resources: Resources, k: PositiveInt = 3, entry_tokens: PositiveInt = 1500) -> None:
         self.k = k
         self.entry_tokens = entry_tokens
         self._store = Store("episodes", resources.embedder, lambda entry: entry.content, _write, _read)

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveInt
 
 from agents.base import Message
 from agents.prompts import block, system, user
@@ -76,10 +76,10 @@ class Mem0:
     def __init__(
         self,
         resources: Resources,
-        limit: int = 10,
-        compared: int = 5,
-        temperature: float | None = 0.1,
-        episode_tokens: int = 6000,
+        limit: PositiveInt = 10,
+        compared: PositiveInt = 5,
+        temperature: NonNegativeFloat | None = 0.1,
+        episode_tokens: PositiveInt = 6000,
     ) -> None:
         self.limit = limit
         self.compared = compared

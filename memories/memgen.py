@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from agents import tokens
 from agents.base import Backbone, Message, Step
@@ -105,13 +105,13 @@ class MemGen:
     def __init__(
         self,
         resources: Resources,
-        triggers: int = 5,
-        every: int = 5,
-        nearest: int = 3,
-        memory_tokens: int = 128,
-        state_tokens: int = 1500,
-        temperature: float | None = None,
-        episode_tokens: int = 6000,
+        triggers: NonNegativeInt = 5,
+        every: PositiveInt = 5,
+        nearest: PositiveInt = 3,
+        memory_tokens: PositiveInt = 128,
+        state_tokens: PositiveInt = 1500,
+        temperature: NonNegativeFloat | None = None,
+        episode_tokens: PositiveInt = 6000,
     ) -> None:
         self.triggers = triggers
         self.every = every

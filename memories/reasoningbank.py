@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, NonNegativeFloat, PositiveInt
 
 from agents.base import Message
 from agents.prompts import system, user
@@ -65,9 +65,9 @@ class ReasoningBank:
     def __init__(
         self,
         resources: Resources,
-        n: int = 1,
-        temperature: float | None = 1.0,
-        episode_tokens: int = 6000,
+        n: PositiveInt = 1,
+        temperature: NonNegativeFloat | None = 1.0,
+        episode_tokens: PositiveInt = 6000,
     ) -> None:
         self.n = n
         self.temperature = temperature

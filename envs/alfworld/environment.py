@@ -9,6 +9,8 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
+from pydantic import PositiveFloat, PositiveInt
+
 from envs.alfworld import mini
 from envs.alfworld.engine import Engine
 from envs.alfworld.games import TYPES, Game, data_folder, digest_of, load, released, wordings_of
@@ -51,9 +53,9 @@ class AlfWorld:
         setting: str = "alfworld",
         data: str | os.PathLike[str] | None = None,
         wording: Literal["released", "old", "new"] = "released",
-        step_limit: int = 50,
-        watchdog: float = 120.0,
-        recycle_after: int = 100,
+        step_limit: PositiveInt = 50,
+        watchdog: PositiveFloat = 120.0,
+        recycle_after: PositiveInt = 100,
         memoise: bool = True,
     ) -> None:
         if setting not in SETTINGS:

@@ -7,6 +7,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from threading import RLock
 
+from pydantic import PositiveFloat, PositiveInt
+
 from envs.base import Capability, EnvironmentFailed, Form, Metric, SetupError, Task, TaskInfo
 from envs.scienceworld import actions, jvm, settings
 from envs.scienceworld.jvm import Simulator
@@ -48,11 +50,11 @@ class ScienceWorld:
     def __init__(
         self,
         setting: str = "scienceworld",
-        step_limit: int = 100,
+        step_limit: PositiveInt = 100,
         step_limits: Mapping[str, int] | None = None,
         simplifications: Sequence[str] = (),
-        watchdog: float = 60.0,
-        recycle_after: int = 50,
+        watchdog: PositiveFloat = 60.0,
+        recycle_after: PositiveInt = 50,
         jvm_options: Sequence[str] = (),
     ) -> None:
         _one_of("setting", [setting], settings.SETTINGS)

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+
 from envs.base import (
     Capability,
     EnvironmentFailed,
@@ -49,15 +51,15 @@ class WebArena:
     def __init__(
         self,
         setting: str = "webarena",
-        step_limit: int = 30,
-        slow_mo: int | None = None,
-        delay: float = 0.5,
+        step_limit: PositiveInt = 30,
+        slow_mo: NonNegativeInt | None = None,
+        delay: NonNegativeFloat = 0.5,
         score_every_step: bool = False,
         judge: Mapping[str, str | None] | None = None,
         allow_unreset: bool = False,
         run: str = "",
-        reset_timeout: float = 600.0,
-        watchdog: float = 300.0,
+        reset_timeout: PositiveFloat = 600.0,
+        watchdog: PositiveFloat = 300.0,
     ) -> None:
         if setting not in SETTINGS:
             raise SetupError(f"WebArena has no setting {setting!r}; it has {' and '.join(SETTINGS)}.")

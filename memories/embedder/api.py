@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 from envs.base import SetupError
 from memories.base import EmbeddingFailed, Vectors
@@ -26,12 +27,12 @@ class Api:
     def __init__(
         self,
         model: str,
-        dimension: int,
+        dimension: PositiveInt,
         api_base: str | None = None,
         api_key_env: str = "",
-        batch: int = 64,
-        timeout: float = 60.0,
-        retries: int = 5,
+        batch: PositiveInt = 64,
+        timeout: PositiveFloat = 60.0,
+        retries: NonNegativeInt = 5,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         if api_key_env and not os.environ.get(api_key_env):

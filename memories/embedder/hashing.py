@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from pydantic import PositiveInt
 
 from memories.base import Vectors
 
@@ -19,7 +20,7 @@ _WORD = re.compile(r"\w+")
 class Hashing:
     """Bags of lower-case words, hashed into `dimension` signed places. Texts that share words are near."""
 
-    def __init__(self, dimension: int = 256) -> None:
+    def __init__(self, dimension: PositiveInt = 256) -> None:
         self.name = f"hashing-{dimension}"
         self.dimension = dimension
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pydantic import NonNegativeInt, PositiveInt
+
 from agents.base import MalformedReply
 from agents.tokens import count
 from envs.base import Task
@@ -49,20 +51,20 @@ class EvoWeave:
         connections: bool = True,
         active_retrieval: bool = True,
         operation_threshold: float = OPERATION_THRESHOLD,
-        operation_candidates: int = OPERATION_CANDIDATES,
+        operation_candidates: NonNegativeInt = OPERATION_CANDIDATES,
         merge_threshold: float = MERGE_THRESHOLD,
-        merge_candidates: int = MERGE_CANDIDATES,
-        max_depth: int = MAX_DEPTH,
-        max_expansions: int = MAX_EXPANSIONS,
-        max_cards: int = MAX_CARDS,
+        merge_candidates: NonNegativeInt = MERGE_CANDIDATES,
+        max_depth: NonNegativeInt = MAX_DEPTH,
+        max_expansions: NonNegativeInt = MAX_EXPANSIONS,
+        max_cards: NonNegativeInt = MAX_CARDS,
         api_threshold: float = API_THRESHOLD,
-        max_apis: int = MAX_APIS,
+        max_apis: NonNegativeInt = MAX_APIS,
         code_threshold: float = CODE_THRESHOLD,
-        max_codes: int = MAX_CODES,
-        episode_tokens: int = 6000,
-        vocabulary: int = 40,
+        max_codes: NonNegativeInt = MAX_CODES,
+        episode_tokens: PositiveInt = 6000,
+        vocabulary: NonNegativeInt = 40,
         match_tokens: bool = False,
-        search_budget: int | None = None,
+        search_budget: NonNegativeInt | None = None,
         freeze_capabilities: bool = False,
     ) -> None:
         """See configs/memory/evoweave.yaml for what each parameter is and where it comes from."""

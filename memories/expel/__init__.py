@@ -19,6 +19,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
+
 from agents import tokens
 from agents.base import Message
 from agents.prompts import render_episode
@@ -53,14 +55,14 @@ class ExpeL:
     def __init__(
         self,
         resources: Resources,
-        max_insights: int = 20,
-        operations: int = 4,
+        max_insights: NonNegativeInt = 20,
+        operations: PositiveInt = 4,
         similar: float = 0.6,
-        successes: int = 8,
-        examples: int = 2,
-        example_tokens: int = 800,
-        trajectory_tokens: int = 3000,
-        temperature: float | None = 0.0,
+        successes: PositiveInt = 8,
+        examples: NonNegativeInt = 2,
+        example_tokens: PositiveInt = 800,
+        trajectory_tokens: PositiveInt = 3000,
+        temperature: NonNegativeFloat | None = 0.0,
     ) -> None:
         self.max_insights = max_insights
         self.operations = operations

@@ -20,6 +20,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import NonNegativeFloat, PositiveInt
+
 from agents.base import Message, Tool
 from envs.base import Task
 from memories.base import DocumentError, Event, Experience, Graph, Item, Recall, Resources
@@ -71,9 +73,9 @@ class Hermes:
     def __init__(
         self,
         resources: Resources,
-        notes_limit: int = NOTES_LIMIT,
-        temperature: float | None = None,
-        episode_tokens: int = 6000,
+        notes_limit: PositiveInt = NOTES_LIMIT,
+        temperature: NonNegativeFloat | None = None,
+        episode_tokens: PositiveInt = 6000,
     ) -> None:
         self.notes_limit = notes_limit
         self.temperature = temperature

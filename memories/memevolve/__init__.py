@@ -23,6 +23,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
+
 from envs.base import Task
 from memories.base import Edge, Event, Experience, Graph, Item, Node, Recall, Resources
 from memories.documents import Record, Value, refuse_unknown
@@ -56,19 +58,19 @@ class MemEvolve:
     def __init__(
         self,
         resources: Resources,
-        top: int = 3,
+        top: PositiveInt = 3,
         tfidf_share: float = 0.2,
         neighbour_weight: float = 0.7,
         minimum: float = 0.22,
-        neighbours: int = 3,
+        neighbours: NonNegativeInt = 3,
         edge_cosine: float = 0.75,
-        edges: int = 5,
-        merge_every: int = 50,
+        edges: NonNegativeInt = 5,
+        merge_every: PositiveInt = 50,
         merge_cosine: float = 0.7,
-        prune_used: int = 10,
+        prune_used: PositiveInt = 10,
         prune_success: float = 0.2,
-        temperature: float | None = None,
-        episode_tokens: int = 6000,
+        temperature: NonNegativeFloat | None = None,
+        episode_tokens: PositiveInt = 6000,
     ) -> None:
         self.top, self.tfidf_share, self.minimum = top, tfidf_share, minimum
         self.neighbour_weight, self.neighbours = neighbour_weight, neighbours

@@ -129,9 +129,9 @@ def test_a_wait_that_is_asked_for_in_words_is_kept(words: str, seconds: float) -
         (Chat(""), "an empty reply"),
         (Chat(" \n"), "an empty reply"),
         (Chat(None), "an empty reply"),
-        (Fault(200, "this is no JSON"), "500: "),
+        (Fault(200, "this is no JSON"), "a reply that is no completion"),
         (Fault(200, {"choices": []}), "a reply without choices"),
-        (Fault(200, {"unexpected": 1}), "500: "),
+        (Fault(200, {"unexpected": 1}), "a reply that is no completion"),
     ],
 )
 def test_what_may_pass_is_tried_again_after_growing_waits(fault: Item, told: str) -> None:
@@ -144,6 +144,29 @@ def test_what_may_pass_is_tried_again_after_growing_waits(fault: Item, told: str
     assert 0.5 <= waits.seconds[0] <= 1 <= waits.seconds[1] <= 2
     assert all(re.search(told, line) for line in waits.told), waits.told
     assert server.requests[0] == server.requests[2]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"usage": {"prompt_tokens": 3.5, "completion_tokens": 2, "total_tokens": 6}}, "prompt_tokens"),
+        ({"usage": "lots"}, "must be a mapping, not str"),
+        ({"choices": [{"index": 0, "message": {"role": "assistant", "content": 5}}]}, "valid string"),
+    ],
+)
+def test_a_completion_with_fields_of_a_wrong_type_is_told_in_a_line_and_paid_once(
+    wrong: dict[str, Any], told: str
+) -> None:
+    message = {"role": "assistant", "content": "hi"}
+    fine = {"id": "x", "object": "chat.completion", "created": 1, "model": "m",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}  # fmt: skip
+    with (
+        OpenAIServer([Fault(200, {**fine, **wrong}), "fine"]) as server,
+        pytest.raises(BackboneFailed, match="fields of a wrong type") as raised,
+    ):
+        client(server).send(REQUEST)
+    assert told in str(raised.value) and "Traceback" not in str(raised.value)
+    assert len(server.requests) == 1
 
 
 def test_a_timeout_is_tried_again() -> None:

@@ -23,7 +23,11 @@ def check(config: Mapping[str, Any]) -> list[Check]:
         usual = read_config(config)
     except SetupError as error:
         name = str(config.get("name") or "?")
-        return [Check(f"backbone {name}", False, str(error), f"python -m scripts.run backbone={name} ...")]
+        return [
+            Check(
+                f"backbone {name}", False, str(error), f"python -m scripts.check backbone={name} ... with it"
+            )
+        ]
     checks: list[Check] = []
     for entry in dict.fromkeys([usual.name, *(other.name for other in usual.roles.values())]):
         one = next(c for c in (usual, *usual.roles.values()) if c.name == entry)

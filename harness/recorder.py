@@ -92,10 +92,14 @@ class JournalRecorder:
 
     def _received(self, client: Client, request: Request, key: str) -> RawReply:
         if self._forbid_new:
+            why = (
+                "Name the run that holds it by recorded=FOLDER, or"
+                if self._source is None
+                else "Prompts or configuration differ from the recorded run:"
+            )
             raise NotRecorded(
                 f"backbone.calls=replay: the record holds no reply for this {request.role} call of task "
-                f"{self._task}. Prompts or configuration differ from the recorded run; "
-                "use backbone.calls=record to make new calls."
+                f"{self._task}. {why} use backbone.calls=record to make new calls."
             )
         self._budget.check()
         if not client.paid:

@@ -3,16 +3,18 @@
 python -m scripts.check                       # everything that is set up
 python -m scripts.check env=webarena          # one environment
 python -m scripts.check backbone=deepseek-v3.2
+python -m scripts.check backbone=local backbone.model=NAME backbone.api_base=http://127.0.0.1:8000/v1
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from envs.base import Check, SetupError
 
@@ -61,12 +63,12 @@ def of_environment(name: str) -> Iterator[Check]:
             yield check
 
 
-def of_backbone(name: str) -> Iterator[Check]:
-    """Key and endpoint of a backbone."""
+def of_backbone(name: str, options: Mapping[str, Any] | None = None) -> Iterator[Check]:
+    """Key and endpoint of a backbone, with `options` in place of its file's."""
     from agents.backbone_checks import check
     from agents.backbone_config import load_config
 
-    yield from check(load_config(name))
+    yield from check({**load_config(name), **(options or {})})
 
 
 def main(words: list[str] | None = None) -> int:
@@ -94,10 +96,12 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _asked(words: list[str]) -> Iterator[Check]:
+    import yaml
+
     from scripts.names import check_words
 
     problem = check_words([word for word in words if "=" in word], CONFIGS)
-    strange = [word for word in words if "=" not in word]
+    strange = [word for word in words if word.split("=")[0].split(".")[0] not in ("env", "backbone")]
     if problem or strange:
         raise SetupError(problem or f"{strange[0]!r} is no check: write env=NAME or backbone=NAME.")
     if not words:
@@ -107,9 +111,19 @@ def _asked(words: list[str]) -> Iterator[Check]:
                 yield from of_environment(name)
         for path in sorted((CONFIGS / "backbone").glob("*.yaml")):
             yield from of_backbone(path.stem)
-    for word in words:
-        group, _, name = word.partition("=")
-        yield from of_environment(name) if group == "env" else of_backbone(name)
+    pairs = [word.partition("=")[::2] for word in words]
+    options = {key: value for key, value in pairs if "." in key}
+    outside = [key for key in options if key.count(".") != 1 or not key.startswith("backbone.")]
+    if outside or (options and "backbone" not in dict(pairs)):
+        raise SetupError(
+            f"{(outside or list(options))[0]} changes nothing here: give backbone=NAME and its options."
+        )
+    changed = {key.removeprefix("backbone."): yaml.safe_load(value) for key, value in options.items()}
+    for group, name in pairs:
+        if group == "env":
+            yield from of_environment(name)
+        elif group == "backbone":
+            yield from of_backbone(name, changed)
 
 
 if __name__ == "__main__":

@@ -25,11 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report(options.folder, options.out, options.paper, options.setting)
     except (NoRuns, SetupError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"memtrial: {error}", file=sys.stderr)
         return 1
     except OSError as error:
         print(
-            f"error: the report cannot be written ({error}): choose another folder with --out",
+            f"memtrial: the report cannot be written ({error}): choose another folder with --out",
             file=sys.stderr,
         )
         return 1
@@ -63,7 +63,7 @@ def report(folder: Path, out: Path | None, paper: str | None, settings: Sequence
     warnings: list[str] = []
     found = runs(folder, warnings.append)
     for line in warnings:
-        print(f"warning: {line}", file=sys.stderr)
+        print(f"memtrial: warning: {line}", file=sys.stderr)
     if settings:
         there = sorted({run.setting for run in found})
         found = [run for run in found if run.setting in settings]
@@ -105,7 +105,8 @@ def summary(runs: Sequence[Run], paper: str | None) -> list[str]:
     unfinished = sum(not run.finished for run in runs)
     names = {kind: sorted({getattr(run, kind) for run in runs}) for kind in ("setting", "backbone_label")}
     lines = [
-        f"{len(runs)} runs" + (f", {unfinished} of them unfinished" if unfinished else ", all finished")
+        f"{len(runs)} run{'s' * (len(runs) != 1)}"
+        + (f", {unfinished} of them unfinished" if unfinished else ", all finished")
         + f"; settings: {', '.join(names['setting'])}; backbones: {', '.join(names['backbone_label'])}."
     ]  # fmt: skip
     if any(run.meta.get("reader") == "1" for run in runs):

@@ -189,7 +189,10 @@ def _is_sweep(words: list[str]) -> bool:
 
 def _sum_up(rows: list[list[str]]) -> None:
     failed = [row for row in rows if row[1] != "done"]
-    print(f"{len(rows)} runs: {len(rows) - len(failed)} done, {len(failed)} not done.", file=sys.stderr)
+    print(
+        f"{len(rows)} run{'s' * (len(rows) != 1)}: {len(rows) - len(failed)} done, {len(failed)} not done.",
+        file=sys.stderr,
+    )
     for name, how, why in failed:
         print(f"  {name}: {how}: {why}", file=sys.stderr)
     if failed:

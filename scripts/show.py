@@ -3,6 +3,7 @@
 python -m scripts.show RUN                     # the run and its tasks, a line each
 python -m scripts.show RUN --task 3            # what was injected, every step, verdict, evaluation, tokens
 python -m scripts.show RUN --memory [--at 3]   # the memory after the third task, and what that task changed
+python -m scripts.show RUN --memory --task 12  # the same after the task whose number is 12
 python -m scripts.show RUN --memory --dot      # its graph in Graphviz's language; --html FILE draws it
 """
 
@@ -52,15 +53,7 @@ def overview(connection: sqlite3.Connection) -> Iterator[str]:
 
 def task(connection: sqlite3.Connection, number: int) -> Iterator[str]:
     """One episode, whole. Raises SetupError if the run has no such task."""
-    row = connection.execute("SELECT * FROM tasks WHERE number = ?", (number,)).fetchone()
-    if row is None:
-        known = [found[0] for found in connection.execute("SELECT number FROM tasks ORDER BY position")]
-        span = (
-            f"It holds {len(known)}: {_short(', '.join(map(str, known)), 80)}"
-            if known
-            else "It holds none yet"
-        )
-        raise SetupError(f"The run holds no task {number}. {span}.")
+    row = _row(connection, number)
     yield f"Task {number} (position {row['position']}, {row['id']})"
     yield row["instruction"]
     yield from _section("Injected", row["injected"] or "(nothing)")
@@ -136,6 +129,15 @@ def graph(connection: sqlite3.Connection, at: int | None) -> Any:
     return found
 
 
+def _row(connection: sqlite3.Connection, number: int) -> sqlite3.Row:
+    row: sqlite3.Row | None = connection.execute("SELECT * FROM tasks WHERE number = ?", (number,)).fetchone()
+    if row is None:
+        known = [str(found[0]) for found in connection.execute("SELECT number FROM tasks ORDER BY position")]
+        span = f"It holds {len(known)}: {_short(', '.join(known), 80)}" if known else "It holds none yet"
+        raise SetupError(f"The run holds no task {number}. {span}.")
+    return row
+
+
 def _position(connection: sqlite3.Connection, at: int | None) -> int:
     last = int(connection.execute("SELECT IFNULL(MAX(position), 0) FROM tasks").fetchone()[0])
     if at is None:
@@ -164,19 +166,25 @@ def lines(words: argparse.Namespace) -> Iterator[str]:
     """What the command prints."""
     connection = open_run(words.run)
     try:
-        if words.task is not None:
+        at = words.at
+        of_memory = words.memory or words.dot or words.html is not None
+        if words.task is not None and of_memory:
+            if at is not None:
+                raise SetupError(f"--task {words.task} and --at {at} both name a place: give one of them.")
+            at = int(_row(connection, words.task)["position"])
+        if words.task is not None and not of_memory:
             yield from task(connection, words.task)
         elif words.dot or words.html:
             from harness.drawing import dot, html
 
-            drawn = graph(connection, words.at)
+            drawn = graph(connection, at)
             if words.dot:
                 yield dot(drawn)
             if words.html:
                 words.html.write_text(html(drawn, words.run))
                 yield str(words.html)
         elif words.memory:
-            yield from memory(connection, words.at)
+            yield from memory(connection, at)
         else:
             yield from overview(connection)
     finally:
@@ -191,7 +199,9 @@ def main(words: list[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("run", help="a run's folder")
-    parser.add_argument("--task", type=int, metavar="N", help="show the episode of task N")
+    parser.add_argument(
+        "--task", type=int, metavar="N", help="show the episode of task N; with --memory, the memory after it"
+    )
     parser.add_argument("--memory", action="store_true", help="show the memory")
     parser.add_argument(
         "--at", type=int, metavar="N", help="the memory as it was after position N of the stream"

@@ -24,7 +24,8 @@ class Status:
 
     run: str
     state: str
-    """done, running, stopped (by a budget or a person), failed (by an error), or waiting (killed or not begun)."""
+    """done, running, stopped (by a budget or a person), failed (by an error), killed, or waiting (for the tasks
+    that a raised limit added, or not begun)."""
     done: int
     total: int
     failed: int
@@ -43,7 +44,9 @@ def status(path: Path, root: Path) -> Status:
         usd, tokens, unknown = connection.execute(
             "SELECT TOTAL(cost), TOTAL(input_tokens + output_tokens), COUNT(*) - COUNT(cost) FROM calls"
         ).fetchone()
-        last = connection.execute("SELECT notes FROM sessions ORDER BY session DESC LIMIT 1").fetchone()
+        last = connection.execute(
+            "SELECT notes, ended FROM sessions ORDER BY session DESC LIMIT 1"
+        ).fetchone()
     except sqlite3.DatabaseError as error:
         raise SetupError(f"{path} cannot be read ({error}).") from None
     finally:
@@ -53,7 +56,8 @@ def status(path: Path, root: Path) -> Status:
     mean = sum(values) / len(values) if values else None
     total = int(meta.get("tasks_total", 0))
     stops = [note for note in json.loads(last[0] if last else "[]") if note.startswith("stopped: ")]
-    state, detail = _state(len(rows), total, in_use(path.parent), stops[-1] if stops else "")
+    killed = last is not None and last[1] is None
+    state, detail = _state(len(rows), total, in_use(path.parent), stops[-1] if stops else "", killed)
     cost = "-" if meta.get("paid") == "0" else "unknown" if unknown else f"${usd:.4f}"
     score = "-" if mean is None else f"{metric.name} {mean if metric.how == 'mean' else 100 * mean:.1f}"
     return Status(
@@ -62,16 +66,18 @@ def status(path: Path, root: Path) -> Status:
     )  # fmt: skip
 
 
-def _state(done: int, total: int, used: bool, stop: str) -> tuple[str, str]:
+def _state(done: int, total: int, used: bool, stop: str, killed: bool) -> tuple[str, str]:
     if used:
         return "running", ""
     if total and done >= total:
         return "done", ""
     if not stop:
-        return "waiting", "the same command goes on"
-    kind = stop.removeprefix("stopped: ")
-    by_hand = kind.startswith(("KeyboardInterrupt", "BudgetExhausted"))
-    return ("stopped" if by_hand else "failed"), kind
+        ended = "its process ended without a word; " if killed else ""
+        return "killed" if killed else "waiting", f"{ended}the same command goes on"
+    kind, _, why = stop.removeprefix("stopped: ").partition(": ")
+    if kind == "KeyboardInterrupt":
+        return "stopped", "by the keyboard; the same command goes on"
+    return ("stopped" if kind == "BudgetExhausted" else "failed"), why or kind
 
 
 def in_use(folder: Path) -> bool:
@@ -141,7 +147,11 @@ def show(found: list[Status], damaged: int = 0) -> None:
     }
     if damaged:
         states["damaged"] = damaged
-    print(f"{sum(states.values())} runs: " + ", ".join(f"{count} {state}" for state, count in states.items()))
+    count = sum(states.values())
+    print(
+        f"{count} run{'s' * (count != 1)}: "
+        + ", ".join(f"{count} {state}" for state, count in states.items())
+    )
 
 
 if __name__ == "__main__":

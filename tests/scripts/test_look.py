@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.agents.openai_server import OpenAIServer
 from tests.scripts.commands import command, lamp, run_folder
 
 
@@ -49,6 +52,17 @@ def test_what_is_not_there_is_said(results: Path, words: tuple[str, ...], told: 
     assert done.returncode == 1 and told in done.stderr and "Traceback" not in done.stderr
 
 
+def test_the_memory_after_a_task_is_found_by_its_number_too(tmp_path: Path) -> None:
+    assert lamp(tmp_path, "memory=flat", "stream.tasks=[4,9]").returncode == 0
+    run = str(run_folder(tmp_path))
+    by_number = command("show", run, "--memory", "--task", "9").stdout
+    assert by_number == command("show", run, "--memory", "--at", "2").stdout
+    assert "after position 2: " in by_number
+    both = command("show", run, "--memory", "--task", "9", "--at", "1")
+    assert both.returncode == 1 and "--task 9 and --at 1 both name a place" in both.stderr
+    assert "holds no task 2" in command("show", run, "--memory", "--task", "2").stderr
+
+
 def test_a_folder_that_is_no_run_is_said(tmp_path: Path) -> None:
     done = command("show", str(tmp_path))
     assert done.returncode == 1 and "scripts.status" in done.stderr
@@ -67,7 +81,30 @@ def test_status_lists_what_became_of_each_run(results: Path) -> None:
     assert done.returncode == 0
     row = next(line for line in done.stdout.splitlines() if line.startswith("lamp/reader/reasoningbank/"))
     assert " done " in row and " 3/3 " in row and "success_rate" in row
-    assert "1 runs: 1 done" in done.stdout
+    assert "1 run: 1 done" in done.stdout
+
+
+def test_status_tells_a_killed_run_from_one_that_waits_and_says_why_another_stopped(tmp_path: Path) -> None:
+    lamp(tmp_path, "memory=none", "stream.limit=2")
+    lamp(tmp_path, "memory=flat", "stream.limit=3", "budget.tokens=0")
+    lamp(tmp_path, "memory=reasoningbank", "stream.limit=1")
+    for memory, statement in (
+        ("none", "UPDATE sessions SET ended = NULL"),  # what a kill -9 leaves
+        ("reasoningbank", "UPDATE sessions SET notes = '[]'"),
+    ):
+        with closing(sqlite3.connect(next(tmp_path.glob(f"lamp/reader/{memory}/*/*/run.sqlite")))) as record:
+            record.execute(statement)
+            record.execute("UPDATE meta SET value = '9' WHERE key = 'tasks_total'")
+            record.commit()
+    rows = command("status", str(tmp_path)).stdout.splitlines()
+    row = {
+        memory: next(line for line in rows if f"/{memory}/" in line)
+        for memory in ("none", "flat", "reasoningbank")
+    }
+    assert " killed " in row["none"] and "ended without a word; the same command goes on" in row["none"]
+    assert " stopped " in row["flat"] and "budget.tokens=0 is reached" in row["flat"]
+    assert "BudgetExhausted" not in row["flat"]
+    assert " waiting " in row["reasoningbank"]
 
 
 def test_status_of_nothing_says_how_runs_are_made(tmp_path: Path) -> None:
@@ -87,11 +124,19 @@ def test_check_names_what_is_missing_and_the_command_that_mends_it() -> None:
     assert "sk-secret" not in command("check", "backbone=gpt-4.1-mini", OPENAI_API_KEY="sk-secret").stdout
 
 
+def test_check_asks_the_server_that_a_run_would_ask() -> None:
+    with OpenAIServer(models=["a", "b"]) as server:
+        done = command("check", "backbone=local", "backbone.model=b", f"backbone.api_base={server.url}")
+    assert done.returncode == 0 and f"{server.url} serves b" in done.stdout
+
+
 def test_check_of_something_unknown_offers_what_there_is() -> None:
     for word, told in (
         ("env=scienceword", "scienceworld"),
         ("backbone=reeder", "reader"),
         ("java", "env=NAME"),
+        ("memory=flat", "'memory=flat' is no check"),
+        ("backbone.model=m", "give backbone=NAME"),
     ):
         done = command("check", word)
         assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr

@@ -1,26 +1,23 @@
 """The process in which TextWorld plays: `python -m envs.alfworld.worker [--plain]`.
 
-TextWorld's parser is shared and it swaps stdout, so it gets a process of its own. A request is one JSON
-line on stdin, its answer one JSON line on stdout: {"ready": versions} at the start, then
+TextWorld's parser is shared and it swaps stdout, so it gets a process of its own. Requests and answers
+(envs.worker), after {"ready": versions}:
 
     {"open": content, "plan": bool}  ->  state, with the planner's "plan" if asked for
     {"step": command}                ->  state
 
-where a state is {"text", "actions", "done", "won", "seconds": the engine's own}, or {"error": text}.
+where a state is {"text", "actions", "done", "won"}.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-import time
-import traceback
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from typing import IO, Any
+from typing import Any
 
 from envs.alfworld import memo
+from envs.worker import serve
 
 PACKAGES = ("alfworld", "textworld", "fast-downward-textworld")
 
@@ -64,40 +61,17 @@ def _shown(state: Any, done: bool) -> dict[str, Any]:
     }
 
 
-def _timed(call: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    start = time.perf_counter()
-    answer = call(*arguments)
-    answer["seconds"] = time.perf_counter() - start
-    return answer
+def start() -> tuple[dict[str, str], Callable[[dict[str, Any]], dict[str, Any]]]:
+    """The engine, as envs.worker.serve wants it."""
+    player = Player(memoise="--plain" not in sys.argv)
 
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        if "open" in request:
+            return player.open(request["open"], bool(request.get("plan")))
+        return player.step(request["step"])
 
-def serve(requests: IO[str], answers: IO[str], memoise: bool) -> None:
-    """Answer requests until there are no more; end after an error, since the engine's state is unknown."""
-
-    def answer(message: Mapping[str, Any]) -> None:
-        answers.write(json.dumps(message) + "\n")
-        answers.flush()
-
-    try:
-        player = Player(memoise)
-        answer({"ready": {name: version(name) for name in PACKAGES}})
-        for line in requests:
-            request = json.loads(line)
-            if "open" in request:
-                answer(_timed(player.open, request["open"], bool(request.get("plan"))))
-            else:
-                answer(_timed(player.step, request["step"]))
-    except Exception as error:
-        traceback.print_exc()
-        answer({"error": f"{type(error).__name__}: {error}"})
-
-
-def main() -> None:
-    # Whatever the engine prints must not reach the pipe of answers.
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    serve(sys.stdin, answers, memoise="--plain" not in sys.argv)
+    return {name: version(name) for name in PACKAGES}, answer
 
 
 if __name__ == "__main__":
-    main()
+    serve(start)

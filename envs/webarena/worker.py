@@ -1,8 +1,7 @@
 """The process in which BrowserGym drives the browser: `python -m envs.webarena.worker OPTIONS`.
 
 Playwright's synchronous interface wants a main thread without an event loop, and BrowserGym one environment
-a process. OPTIONS is JSON, see `Options`. A request is one JSON line on stdin, its answer one JSON line on
-stdout: {"ready": {}} at the start, then
+a process. OPTIONS is JSON, see `Options`. Requests and answers (envs.worker), after {"ready": {}}:
 
     {"open": task}      ->  page
     {"step": action}    ->  page
@@ -10,8 +9,7 @@ stdout: {"ready": {}} at the start, then
     {"log_ins": true}   ->  {"failed": {site: why}}
     {"hits": true}      ->  {"hits": requests to the small sites so far}
 
-where a page is {"text", "done"}. Every answer has "seconds", the engine's own; instead of any answer,
-{"error": text}.
+where a page is {"text", "done"}.
 """
 
 from __future__ import annotations
@@ -19,11 +17,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
-import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
+
+from envs.worker import serve
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Options:
     judge_model: str
 
 
-class Worker:
+class Browser:
     """Answers requests, one browser at a time."""
 
     def __init__(self, options: Options) -> None:
@@ -103,32 +101,10 @@ class Worker:
         return {"hits": self.sites.hits if self.sites is not None else []}
 
 
-def serve(requests: IO[str], answers: IO[str], options: Options) -> None:
-    """Answer requests until there are no more; end after an error, since the engine's state is unknown."""
-
-    def send(message: Mapping[str, Any]) -> None:
-        answers.write(json.dumps(message) + "\n")
-        answers.flush()
-
-    try:
-        worker = Worker(options)
-        send({"ready": {}, "seconds": 0.0})
-        for line in requests:
-            start = time.perf_counter()
-            answer = worker.answer(json.loads(line))
-            answer["seconds"] = time.perf_counter() - start
-            send(answer)
-    except Exception as error:
-        traceback.print_exc()
-        send({"error": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"})
-
-
-def main() -> None:
-    # Whatever the packages print must not reach the pipe of answers.
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    serve(sys.stdin, answers, Options(**json.loads(sys.argv[1])))
+def start() -> tuple[dict[str, str], Callable[[dict[str, Any]], dict[str, Any]]]:
+    """The browser's owner, as envs.worker.serve wants it."""
+    return {}, Browser(Options(**json.loads(sys.argv[1]))).answer
 
 
 if __name__ == "__main__":
-    main()
+    serve(start)

@@ -157,18 +157,18 @@ def test_a_hung_engine_is_noticed_and_replaced() -> None:
         first = engine.pid
         assert first is not None
         os.kill(first, signal.SIGSTOP)
-        engine.watchdog = 1.0
+        engine.worker.watchdog = 1.0
         with pytest.raises(EnvironmentFailed, match="did not answer within 1 seconds"):
             world.step("look")
         with pytest.raises(EnvironmentFailed, match="did not answer"):
             world.evaluate()
         assert not psutil.pid_exists(first)
-        engine.watchdog = 120.0
+        engine.worker.watchdog = 120.0
         assert not play(engine).step("look").done
         # A stopped worker does not read: a game is longer than the pipe, so that writing must not block either.
         assert engine.pid is not None
         os.kill(engine.pid, signal.SIGSTOP)
-        engine.watchdog = 1.0
+        engine.worker.watchdog = 1.0
         with pytest.raises(EnvironmentFailed, match="did not answer"):
             engine.step("x" * 200_000)
     finally:

@@ -45,7 +45,7 @@ class _Menu:
         self.treatments = {_TREATMENT.get(word, word) for word in self.order} & {"heat", "cool", "clean"}
         if set(_LIGHT) & set(self.order) or "examine" in self.order or "look" in self.order:
             self.treatments.add("use")
-        self.treated = {action.split()[0] for action in self.past}
+        self.treated = {action.split()[0] for action in self.past if action.strip()}
         self.hints: dict[str, int] = {}
         for procedure in lessons.fitting(view.task)[:2]:
             for action in procedure.actions:

@@ -92,6 +92,8 @@ def phrase(command: str) -> Phrase | None:
     return _phrase(verb, description, slots)
 
 
-def _phrase(verb: str, description: str, slots: list[tuple[str, str, str]]) -> Phrase:
+def _phrase(verb: str, description: str, slots: list[tuple[str, str, str]]) -> Phrase | None:
+    if len(description) < 3:  # `n` and `go` say too little for an operation
+        return None
     cleaned = tuple((name, kind, _DETERMINER.sub("", value.strip())) for name, kind, value in slots)
     return Phrase(verb, description, cleaned)

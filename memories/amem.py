@@ -4,7 +4,10 @@ Paper: Xu et al. 2026, "A-MEM: Agentic Memory for LLM Agents". Official reposito
 (`memory_layer_robust.py`, MIT). Prompts are ours; no code is copied.
 
 Deviations, and why:
-- A note's content is one episode (task, verdict, shortened trajectory), for theirs is one turn of a dialogue.
+- A note's content is one episode (task, verdict, end, shortened trajectory), for theirs is one turn of a
+  dialogue. Context, keywords and tags are written from the episode before it is shortened.
+- A note is embedded by its context, keywords and tags, then its content: theirs begins with the content, and an
+  episode would fill all that an embedder reads, so that what evolves would change nothing.
 - A neighbour is embedded again when its fields change; the public code leaves its index stale until
   every 100th evolution, so that notes are found by what they used to say.
 - Neighbours are named by id. The public code takes ranks for positions and rewrites the oldest notes.
@@ -30,7 +33,7 @@ from envs.base import Task
 from memories.base import Edge, Event, Experience, Graph, Item, Node, Recall, Resources
 from memories.documents import Record, Value, refuse_unknown
 from memories.extraction import keywords, overlap, sentence
-from memories.prompting import DATA, ask, verdict_text
+from memories.prompting import DATA, ask, end_text, episode_blocks, verdict_text
 from memories.store import STATE, Store, take_numbers, write_numbers
 
 
@@ -39,7 +42,7 @@ class Analysis(BaseModel):
 
     keywords: list[str] = Field(min_length=3, description="three or more, the most important first")
     context: str = Field(
-        min_length=1, description="one sentence: what was to be done, how, and with what result"
+        min_length=1, description="one or two sentences: what was to be done, how, and with what result"
     )
     tags: list[str] = Field(min_length=3, description="three or more broad classes, for finding and grouping")
 
@@ -50,7 +53,7 @@ class NeighbourUpdate(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     id: str = Field(description="the neighbour's id, as shown")
-    context: str = Field("", description="its new context, one sentence")
+    context: str = Field("", description="its new context, one or two sentences")
     tags: list[str] = Field(default_factory=list, description="its new tags")
 
 
@@ -91,8 +94,8 @@ class Note:
 
     @property
     def text(self) -> str:
-        """What is embedded: content, context, keywords and tags."""
-        return f"{self.content}\n{self.context}\n{', '.join(self.keywords)}\n{', '.join(self.tags)}"
+        """What is embedded: context, keywords, tags and content."""
+        return f"{self.context}\n{', '.join(self.keywords)}\n{', '.join(self.tags)}\n{self.content}"
 
 
 class AMem:
@@ -105,11 +108,13 @@ class AMem:
         neighbours: NonNegativeInt = 5,
         temperature: NonNegativeFloat | None = 0.7,
         content_tokens: PositiveInt = 300,
+        episode_tokens: PositiveInt = 6000,
     ) -> None:
         self.k = k
         self.neighbours = neighbours
         self.temperature = temperature
         self.content_tokens = content_tokens
+        self.episode_tokens = episode_tokens
         self._backbone = resources.backbone
         self._store = Store("notes", resources.embedder, lambda note: note.text, _write, _read)
         self._numbers: Counter[str] = Counter()
@@ -143,10 +148,12 @@ class AMem:
         self._store.add(note)
 
     def _analysed(self, experience: Experience) -> Note:
-        task = experience.episode.task
-        trajectory = render_episode(experience.episode, self.content_tokens, step_limit=60)
-        content = f"Task: {task.instruction}\nVerdict: {verdict_text(experience)}\n{trajectory}"
-        messages = [system(ANALYSIS), user(block("content", content))]
+        episode = experience.episode
+        task = episode.task
+        trajectory = render_episode(episode, self.content_tokens, step_limit=60)
+        head = f"Task: {task.instruction}\nVerdict: {verdict_text(experience)}\nEnd: {end_text(episode)}"
+        content = f"{head}\n{trajectory}"
+        messages = [system(ANALYSIS), user(episode_blocks(experience, self.episode_tokens))]
         answer = ask(self._backbone, messages, role="write", schema=Analysis, temperature=self.temperature)
         if answer is None:
             self._numbers["malformed"] += 1
@@ -222,15 +229,20 @@ class AMem:
         return Graph(nodes, edges)
 
 
-QUERY = """\
-Name the keywords by which notes on earlier, similar tasks can be found: the operations that this task
-asks for, the kinds of things it is about, and kinds of places. Leave out proper names, numbers and colours.
+KEYWORDS = """\
+Keywords are words or short phrases: the operations that the task asks for, the kinds of things it is about, the
+tools and the kinds of places. Leave out proper names, numbers and colours."""
+"""The same for notes and for the search, so that the two meet."""
+
+QUERY = f"""\
+Give the keywords by which notes on earlier, similar tasks can be found. {KEYWORDS}
 """
 
 ANALYSIS = f"""\
-You keep an agent's notes. Here is a new note's content: a task, the verdict on it, and what was done.
-Give its keywords, its context and its tags. Keywords are specific (operations, things, tools), tags are
-broad classes. {DATA}"""
+You keep an agent's notes. An episode is shown that becomes a new note: a task, the verdict on it, how it
+ended, and what was done. Give the note's keywords, its context and its tags. {KEYWORDS} Tags are broad
+classes of task and of method. The context tells what a later, similar task would need first: which way
+reached the goal, or where a failed one lost it. {DATA}"""
 
 EVOLUTION = f"""\
 You keep an agent's notes as a network. A new note arrives; its nearest neighbours are shown, each with
@@ -239,10 +251,12 @@ its id. Decide:
 - strengthen: link the new note to the neighbours that truly belong with it, and give the new note's tags anew,
   in the light of them;
 - update_neighbour: the new note makes some neighbours better understood; give each such neighbour's
-  context and tags anew; a field left out or empty stays as it is. A context may say how the new note's
-  outcome differs and on what that seems to turn, but claims no cause that the records do not show;
+  context and tags anew; a field left out or empty stays as it is. A context is read later and alone: it
+  stays as short as it was, speaks of no "new note", and may say what other attempts at such a task show, but
+  claims no cause that the records do not show;
 - both.
-Name neighbours by their ids only. {DATA}"""
+Trajectories are shortened here; a context was written from the whole of its episode. Notes that say the
+same need no link. Name neighbours by their ids only. {DATA}"""
 
 
 def evolution_prompt(note: Note, neighbours: Mapping[str, Note]) -> list[Message]:
@@ -260,10 +274,10 @@ def query(prompt: Prompt, rng: random.Random) -> Query:
 
 @answers(Analysis)
 def analyse(prompt: Prompt, rng: random.Random) -> Analysis:
-    """The content's frequent words; the first of them are the tags."""
-    content = prompt.block("content")
-    words = [*keywords(content, 6), "task", "episode", "note"]
-    return Analysis(keywords=words[:6], context=sentence(content) or "An episode.", tags=words[:3])
+    """The episode's frequent words; the first of them are the tags."""
+    words = [*keywords(f"{prompt.block('task')}\n{prompt.block('episode')}", 6), "task", "episode", "note"]
+    context = f"{sentence(prompt.block('task')) or 'An episode.'} Ended as a {prompt.block('verdict')[:7]}."
+    return Analysis(keywords=words[:6], context=context, tags=words[:3])
 
 
 @answers(Evolution)

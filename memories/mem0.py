@@ -47,10 +47,10 @@ class Change(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     id: str = Field(
-        description="the id of the stored fact as shown, numbered for this request only; for ADD a number not shown"
+        description="the id of the stored fact as shown, numbered for this request only; for ADD any number not shown"
     )
     text: str = Field(
-        "", description="the fact as it is to read afterwards; for DELETE and NONE the stored text"
+        "", description="the fact as it is to read afterwards; for DELETE the stored text; for NONE empty"
     )
     event: Literal["ADD", "UPDATE", "DELETE", "NONE"]
 
@@ -172,22 +172,25 @@ class Mem0:
 
 EXTRACTION = f"""\
 You extract from the record of an agent's task the facts that will help with later, similar tasks: how
-things behave here, where things are found, which forms of actions or calls work and which are refused,
-what the task turned out to require, which order of steps completed it. Each fact is one sentence that can be
-understood alone. Leave out which object or place just this one task named, and what the record does not
-show; of where kinds of things were found, say that it was seen once. What the verdict calls a failure did
-not work as a whole; if the verdict is unreadable, say nothing about whether the task was completed. {DATA}"""
+things behave here, where kinds of things were found and where they were looked for in vain, which forms of
+actions or calls work and which are refused, what the task turned out to require, which order of steps
+completed it, which steps could have been spared. Each fact is one sentence that can be understood alone; a
+sighting is told in the past tense ("was found in"). Leave out the object or goal that only this task's
+instruction names, what any task would show, and what the record does not show. What the verdict calls a
+failure did not work as a whole, but if it was cut off at the limit of steps, what it did may still be right: say
+that it took too many. If the verdict is unreadable, say nothing about whether the task was completed. {DATA}"""
 
 UPDATE = f"""\
-You keep a memory of facts up to date. Shown are stored facts, each with its id, and new facts. Go
-through the new facts, and give one entry for each fact that is new or concerned, at most one for each stored
-id (new facts that overlap are united in one entry; one new fact may touch several stored ones):
-- ADD: the new fact says something that no stored fact says;
+You keep a memory of facts up to date. Shown are new facts, and of the stored ones those that are nearest to
+them, each with its id. Go through the new facts, and give one entry for each fact that is new or concerned,
+at most one for each stored id (new facts that overlap are united in one entry; one new fact may touch several
+stored ones; one that is not worth keeping gets no entry):
+- ADD: the new fact says something that no stored fact shown says;
 - UPDATE: a stored fact is on the same matter, and the new one adds to it or makes it more exact: give the
   stored fact's id and the text that unites both;
 - DELETE: the new fact contradicts a stored one: give the stored fact's id and text (and ADD the new
   fact if it is worth keeping);
-- NONE: a stored fact already says it: give the stored fact's id and text.
+- NONE: a stored fact already says it: give the stored fact's id.
 Use only ids that are shown, except for ADD. {DATA}"""
 
 

@@ -80,6 +80,8 @@ class MemGenRecall(Recall):
     task: Task | None = None
     opening: str = ""
     woven: list[Item] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
+    """The memories woven so far in this episode: the agent has them in view."""
     asked: int = 0
     next_at: int = 0
     """Number of actions after which the trigger asks again."""
@@ -92,10 +94,11 @@ class MemGenRecall(Recall):
             return None
         self.asked += 1
         self.next_at = done + memory.every
-        text, events, items = memory.woven(task, self.opening, history)
+        text, events, items = memory.woven(task, self.opening, history, self.given)
         self.events += events
         self.woven += [item for item in items if item not in self.woven]
         self.items = self.woven
+        self.given += [text] if text else []
         return text
 
 
@@ -129,10 +132,13 @@ class MemGen:
         return MemGenRecall(memory=self if len(self._store) else None, task=task, opening=observation)
 
     def woven(
-        self, task: Task, opening: str, history: Sequence[Step]
+        self, task: Task, opening: str, history: Sequence[Step], given: Sequence[str] = ()
     ) -> tuple[str | None, list[Event], list[Item]]:
-        """Trigger, retrieve, weave: the text for now, what happened, and the lessons used."""
-        state = self._state(task, opening, history)
+        """Trigger, retrieve, weave: the text for now, what happened, and the lessons used.
+
+        `given`: the memories that the episode has had.
+        """
+        state = "\n".join([self._state(task, opening, history), *(block("given", one) for one in given)])
         asked = Event("asked", detail=f"after {sum(step.kind == 'act' for step in history)} actions")
         trigger = ask(
             self._backbone,
@@ -225,22 +231,26 @@ class MemGen:
 
 
 TRIGGER = f"""\
-You watch an agent at work. Decide whether a memory from earlier, similar tasks would help it at this very
-moment. At the first step it does, unless the next action is obvious. Later it does only if the agent is
-refused or surprised, repeats itself, searches without result, or is about to do what cannot be undone;
-while it makes progress, memory only distracts. {DATA}"""
+You watch an agent at work. Every few actions you are asked whether a memory from earlier, similar tasks would
+help it now. Before the first action it does, unless the whole way to the goal is obvious. Later it does only
+if in the latest steps the agent was refused, did not find in several places what it looks for, repeats
+itself, misreads what it sees, or is about to do what cannot be undone. Otherwise it makes progress, and a
+memory would only distract. What was given before is shown, and the agent still has it: once more only if
+something new is needed, or if it was overlooked. {DATA}"""
 
 WEAVER = f"""\
-You write one short memory for an agent at work, for this moment only. Lessons from earlier tasks are given,
-each marked by how the episode it came from ended. Take from them what applies to the agent's state and
-need, adapt it to the names that are in view, and say what to do next and what to avoid. State nothing that
-neither the lessons nor the state support. {DATA}"""
+You write one short memory for an agent at work. Lessons from earlier tasks are given, the nearest first, each
+marked by how the episode it came from ended. Take from them what applies to the agent's state and need,
+adapt it to the names that are in view, and say what to do from here and what to avoid. The agent keeps
+it in view until the episode ends: do not say again what it was given before, unless it overlooked it; then
+say that. State nothing that neither the lessons nor the state support. {DATA}"""
 
 DISTIL = f"""\
 You distil an agent's record of a task into one lesson for later, similar tasks: after a success what
 achieved it, in order; after a failure what went wrong and what to do instead, as far as the record shows it
-(what was left untried is a guess: say so). Keep the exact forms of actions as the world accepts them and
-what will be met again; leave out the names that only this task has. {DATA}"""
+(what was left untried is a guess: say so). One that was cut off at the limit of steps may have done nothing
+wrong: then say which steps could have been spared. Keep the exact forms of actions as the world accepts them,
+places and how they are connected; leave out the object or goal that only this task's instruction names. {DATA}"""
 
 
 def distil_prompt(experience: Experience, episode_tokens: int) -> list[Message]:

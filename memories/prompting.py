@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from agents.base import Backbone, MalformedReply, Message, Role
+from agents.base import Backbone, Episode, MalformedReply, Message, Role
 from agents.prompts import block, render_episode
 from memories.base import Experience
 
@@ -40,13 +40,24 @@ def verdict_text(experience: Experience) -> str:
     return f"{outcome}: {reason}" if reason else outcome
 
 
+def end_text(episode: Episode) -> str:
+    """How an episode ended, in words. A failure that was only cut off must not read as a mistake."""
+    if episode.end == "step_limit":
+        actions = sum(step.kind == "act" for step in episode.steps)
+        return f"cut off at the limit of steps: after {actions} actions the agent got no further one"
+    return (
+        "ended by the world" if episode.end == "finished" else "the agent gave up, or its replies broke off"
+    )
+
+
 def episode_blocks(experience: Experience, limit: int) -> str:
-    """Task, verdict and trajectory of an experience as blocks, the trajectory within `limit` tokens."""
+    """Task, verdict, end and trajectory of an experience as blocks, the trajectory within `limit` tokens."""
     episode = experience.episode
     return "\n".join(
         [
             block("task", episode.task.instruction),
             block("verdict", verdict_text(experience)),
+            block("end", end_text(episode)),
             block("episode", render_episode(episode, limit)),
         ]
     )

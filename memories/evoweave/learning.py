@@ -34,7 +34,7 @@ from memories.evoweave.rendering import card, facts
 from memories.evoweave.retrieval import embed
 from memories.evoweave.stored_code import validated
 from memories.index import VectorIndex
-from memories.prompting import ask, verdict_text
+from memories.prompting import ask, end_text, verdict_text
 
 STORED_CODE = 20
 """Stored functions and macros that the reflector is shown, the latest [ours]."""
@@ -137,6 +137,7 @@ def _reflect(learner: Learner, experience: Experience, text: str, wrong: Sequenc
         instruction,
         text,
         verdict_text(experience),
+        end_text(episode),
         _vocabulary(learner, instruction),
         _capabilities(learner, experience),
         learner.reading.form == "code",

@@ -179,6 +179,7 @@ def reflection_messages(
     instruction: str,
     episode: str,
     verdict: str,
+    end: str,
     vocabulary: str,
     capabilities: str,
     code_form: bool,
@@ -218,6 +219,7 @@ Everything empty is allowed where there is nothing to say.
     parts = [
         block("task", instruction),
         block("verdict", verdict),
+        block("end", end),
         block("capabilities", capabilities),
         block("vocabulary", vocabulary),
         block("episode", episode),

@@ -29,7 +29,7 @@ from memories.base import DocumentError, Event, Experience, Graph, Item, Recall,
 from memories.documents import Record, Value, read_records, refuse_unknown, write_records
 from memories.expel.insights import Insight, apply
 from memories.expel.prompts import Changes, contrast_prompt, successes_prompt
-from memories.prompting import ask
+from memories.prompting import ask, end_text
 from memories.store import STATE, Store, take_numbers, write_numbers
 
 INSIGHTS = "insights.txt"
@@ -42,11 +42,13 @@ class Trajectory:
     task: int
     instruction: str
     text: str
+    end: str = ""
+    """How it ended, in words."""
 
     @property
     def shown(self) -> str:
         """As prompts show it."""
-        return f"Task: {self.instruction}\n{self.text}"
+        return f"Task: {self.instruction}\nEnd: {self.end}\n{self.text}"
 
 
 class ExpeL:
@@ -108,10 +110,9 @@ class ExpeL:
         if outcome == "unreadable":
             self._numbers["unreadable"] += 1
             return
-        task = experience.episode.task
-        new = Trajectory(
-            task.number, task.instruction, render_episode(experience.episode, self.trajectory_tokens)
-        )
+        episode, task = experience.episode, experience.episode.task
+        text = render_episode(episode, self.trajectory_tokens)
+        new = Trajectory(task.number, task.instruction, text, end_text(episode))
         own, opposite = self._pools[outcome], self._pools["failure" if outcome == "success" else "success"]
         own.add(new)
         for id, _ in opposite.search(task.instruction, 1, floor=self.similar):
@@ -195,8 +196,15 @@ def _read_insights(text: str) -> tuple[Insight, ...]:
 
 
 def _write(entry: Trajectory) -> Mapping[str, Value]:
-    return {"task": entry.task, "instruction": entry.instruction, "trajectory": entry.text}
+    return {
+        "task": entry.task,
+        "instruction": entry.instruction,
+        "end": entry.end,
+        "trajectory": entry.text,
+    }
 
 
 def _read(record: Record) -> Trajectory:
-    return Trajectory(record.whole("task"), record.text("instruction"), record.text("trajectory"))
+    return Trajectory(
+        record.whole("task"), record.text("instruction"), record.text("trajectory"), record.text("end")
+    )

@@ -36,12 +36,13 @@ class Changes(BaseModel):
 
 
 RULES = f"""\
-Insights are general: they help with other tasks of this kind, name no object, person or place that only
-these tasks have (what is common to this world may be named), and can be followed. Change the list by at
-most 4 operations in all, naming each listed insight at most once:
+Insights are general: they help with other tasks of this kind, leave out what only these tasks' instructions
+name (how this world works, its places and its forms of actions may be named), and can be followed. Change
+the list by at most 4 operations in all, those that matter most, naming each listed insight at most once:
 - ADD a new insight, if none of the list says it;
-- EDIT an insight that can be made better or more general, by its number, with the whole new text;
-- AGREE with an insight that these episodes confirm, by its number;
+- EDIT an insight that can be made better or more general, or that these episodes confirm in part, by its
+  number, with the whole new text;
+- AGREE with an insight that these episodes confirm as it stands, by its number;
 - REMOVE an insight that these episodes contradict, or that repeats another, by its number.
 {DATA}"""
 
@@ -51,9 +52,10 @@ several; ADD only what is more important than what is there."""
 
 CONTRAST = """\
 You keep a list of insights from an agent's earlier tasks. Two episodes on similar tasks are shown: one
-succeeded, one failed. Find what made the difference: what the failed one left out, misread or did
-wrongly that the other did right; if it was mostly the start or luck, say only what could be chosen
-differently. Change the list by what that teaches.
+succeeded, one failed. Find what made the difference: what the failed one left out, misread or did wrongly that
+the other did right. One that was cut off at the limit of steps may have done nothing wrong: compare which
+steps the other spared. Where only the start or luck made the difference, change nothing. Change the list by
+what the difference teaches.
 """
 
 SUCCESSES = """\

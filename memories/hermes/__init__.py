@@ -7,6 +7,8 @@ Deviations, and why:
 - There, the agent writes notes and skills by tools while it works, nudged by a background review. A
   stream writes after the episode, so the review after each is the only writer.
 - Notes are named by number, for passages of their text there; each is kept on one line.
+- The review sees the text of skills that were opened. Others it may ask for, once (theirs opens them by
+  the agent's own tool), at most 3.
 - An overflow of the notes, or any operation that cannot be done, is told to the backbone once, which
   may consolidate; what fails again is counted and left out.
 - An episode with an unreadable verdict changes notes only: a procedure needs an outcome.
@@ -41,6 +43,8 @@ from memories.prompting import ask
 from memories.store import STATE, take_numbers, write_numbers
 
 NOTES = "notes.txt"
+VIEWED = 3
+"""Skills that one review may have shown [ours]."""
 
 
 @dataclass
@@ -108,20 +112,22 @@ class Hermes:
         return recall
 
     def write(self, experience: Experience) -> None:
-        """Review the episode; tell what could not be done once."""
+        """Review the episode, with skills shown that the review asks for; tell what could not be done once."""
         recall = experience.recall
         opened = recall.opened if isinstance(recall, HermesRecall) else []
-        problems = self._reviewed(
-            experience, review_prompt(experience, self._shelf, opened, self.episode_tokens)
-        )
-        if problems:
-            again = mend_prompt(experience, self._shelf, opened, self.episode_tokens, problems)
-            self._numbers["errors"] += len(self._reviewed(experience, again))
+        asked: list[str] = []
+        limit = self.episode_tokens
+        review = self._review(review_prompt(experience, self._shelf, opened, asked, limit))
+        if asked := self._to_show(review, opened):
+            self._numbers["viewed"] += len(asked)
+            review = self._review(review_prompt(experience, self._shelf, opened, asked, limit))
+        if problems := self._applied(review, experience):
+            again = self._review(mend_prompt(experience, self._shelf, opened, asked, limit, problems))
+            self._numbers["errors"] += len(self._applied(again, experience))
             self._numbers["mended"] += 1
         self._numbers["opened"] += len(opened)
 
-    def _reviewed(self, experience: Experience, messages: Sequence[Message]) -> list[str]:
-        """One review, applied; gives what could not be done."""
+    def _review(self, messages: Sequence[Message]) -> Review | None:
         answer = ask(
             self._backbone,
             messages,
@@ -129,8 +135,24 @@ class Hermes:
             schema=Review,
             temperature=self.temperature,
         )
+        self._numbers["malformed"] += answer is None
+        return answer
+
+    def _to_show(self, review: Review | None, opened: Sequence[str]) -> list[str]:
+        """The skills that a review asks for and has not seen."""
+        found: list[str] = []
+        for name in review.view if review else ():
+            try:
+                plain = skill_name(name)
+            except ShelfError:
+                continue
+            if plain in self._shelf.skills and plain not in (*opened, *found):
+                found.append(plain)
+        return found[:VIEWED]
+
+    def _applied(self, answer: Review | None, experience: Experience) -> list[str]:
+        """Apply a review; gives what could not be done."""
         if answer is None:
-            self._numbers["malformed"] += 1
             return []
         problems = [
             problem for change in answer.notes if (problem := self._try(change.operation, self._note(change)))
@@ -209,8 +231,8 @@ class Hermes:
         self._numbers = numbers
 
     def counters(self) -> Mapping[str, float]:
-        """Sizes (notes, note_characters, skills), operations by name, opened (skills), mended (second calls),
-        errors (left after it), malformed (replies)."""
+        """Sizes (notes, note_characters, skills), operations by name, opened (skills), viewed (by reviews), mended
+        (second calls), errors (left after it), malformed (replies)."""
         names = (
             "add",
             "replace",
@@ -220,6 +242,7 @@ class Hermes:
             "edit",
             "delete",
             "opened",
+            "viewed",
             "mended",
             "errors",
         )

@@ -40,6 +40,10 @@ class SkillChange(BaseModel):
 class Review(BaseModel):
     """What changes after an episode; both lists are often empty."""
 
+    view: list[str] = Field(
+        default_factory=list,
+        description="names of skills to be shown before you decide; the other lists are then empty",
+    )
     notes: list[NoteChange] = Field(default_factory=list, description="may be empty")
     skills: list[SkillChange] = Field(default_factory=list, description="may be empty")
 
@@ -56,13 +60,19 @@ together hold at most {NOTES_LIMIT} characters, so keep them dense: replace a no
 one, remove what proved wrong.
 Skills are named documents, one for each kind of task. The agent sees only their names and descriptions,
 and opens one when it needs it. A skill's text has the sections `When to use`, `Steps` (numbered, with the
-exact commands as the world accepts them, {{placeholders}} for what varies), `Pitfalls` and `How to verify`.
+exact commands as the world accepts them, {{placeholders}} for what varies), `Pitfalls` and `How to verify`,
+each under a line `## ...`. One skill serves all tasks that the same steps solve, whatever things they name.
 Prefer, in this order: patch a skill that was opened in the episode (its text is shown) and proved wrong or
-incomplete; edit another existing one, giving its whole text anew; create one, only for a kind of task that
-no skill covers. Delete a skill that does harm. Rest on what the record shows: a procedure comes from an
-episode that succeeded, a failed one teaches pitfalls. If the verdict is unreadable, change notes only. If
-there is nothing to learn, change nothing.
+incomplete; patch or edit another existing one (edit: give its whole text anew); create one, only for a kind
+of task that no skill covers. Change no skill whose text you have not seen: name it in `view` first, and you
+are asked again with its text. A fitting skill that the agent did not open may need a better description.
+Delete a skill that does harm. Rest on what the record shows: a procedure comes from an episode that
+succeeded, a failed one teaches pitfalls; one that was cut off at the limit of steps may have done nothing
+wrong but too much. If the verdict is unreadable, change notes only. If there is nothing to learn, change
+nothing.
 {DATA}"""
+
+SHOWN = "The skills that you asked for are shown. No further ones can be: leave `view` empty."
 
 MEND = """\
 Some of the changes could not be made; the others were. For each problem below give a change that can be
@@ -70,30 +80,39 @@ made, or leave it out. Notes and skills are shown as they are now.
 """
 
 
-def review_prompt(experience: Experience, shelf: Shelf, opened: Sequence[str], tokens: int) -> list[Message]:
-    """The episode, the notes, the index of skills, and the opened skills in full."""
-    return [system(REVIEW), user(episode_blocks(experience, tokens) + "\n" + _shelf_blocks(shelf, opened))]
+def review_prompt(
+    experience: Experience, shelf: Shelf, opened: Sequence[str], asked: Sequence[str], tokens: int
+) -> list[Message]:
+    """The episode, the notes, the index of skills, and in full those opened and those asked for."""
+    record = episode_blocks(experience, tokens)
+    return [system(REVIEW), user(record + "\n" + _shelf_blocks(shelf, opened, asked))]
 
 
 def mend_prompt(
-    experience: Experience, shelf: Shelf, opened: Sequence[str], tokens: int, problems: Sequence[str]
+    experience: Experience,
+    shelf: Shelf,
+    opened: Sequence[str],
+    asked: Sequence[str],
+    tokens: int,
+    problems: Sequence[str],
 ) -> list[Message]:
     """The same with what went wrong."""
-    first, second = review_prompt(experience, shelf, opened, tokens)
+    first, second = review_prompt(experience, shelf, opened, asked, tokens)
     told = block("problems", "\n".join(f"- {problem}" for problem in problems))
     return [first, user(f"{second['content']}\n\n{MEND}{told}")]
 
 
-def _shelf_blocks(shelf: Shelf, opened: Sequence[str]) -> str:
+def _shelf_blocks(shelf: Shelf, opened: Sequence[str], asked: Sequence[str]) -> str:
     shown = [
         block("notes", numbered(shelf.notes) or "(none yet)"),
         f"The notes use {shelf.size} of {NOTES_LIMIT} characters; their numbers are those shown.",
         block("skills", index(shelf.skills) or "(none yet)"),
+        "The agent acted with these notes and this list of skills in view."
+        + ("" if opened else " It opened no skill."),
     ]
-    shown += [
-        block("opened_skill", full(name, shelf.skills[name])) for name in opened if name in shelf.skills
-    ]
-    return "\n".join(shown)
+    for kind, names in (("opened_skill", opened), ("asked_skill", asked)):
+        shown += [block(kind, full(name, shelf.skills[name])) for name in names if name in shelf.skills]
+    return "\n".join([*shown, SHOWN] if asked else shown)
 
 
 def numbered(notes: Mapping[int, str]) -> str:

@@ -35,7 +35,7 @@ def document(task: int, instruction: str, word: str, context: str, tags: list[st
         f"task: {task}\n"
         + (f"context: {context}\n" if context else "context:\n")
         + f"keywords:\n{lines(keywords)}tags:\n{lines(tags)}links:\n{lines(links)}"
-        + f"content:\n    Task: {instruction}\n    Verdict: success\n"
+        + f"content:\n    Task: {instruction}\n    Verdict: success\n    End: ended by the world\n"
         "    [0]\n    Observation: You are in the kitchen.\n    [1]\n"
         "    Thought: next\n    Action: look around\n    Observation: You see a kitchen.\n"
     )
@@ -190,3 +190,34 @@ def test_a_long_trajectory_stays_a_short_note_and_calls_keep_the_authors_tempera
     memory.write(experience(1, "boil water", steps=acts(*[(f"step {n}", "word " * 200) for n in range(60)])))
     assert len(memory.documents()["notes/00001.txt"].split()) < 450
     assert [call[3] for call in backbone.calls] == [0.7]
+
+
+def test_the_analysis_reads_the_episode_that_the_note_shortens() -> None:
+    backbone = Scripted(analysis("a"))
+    memory = build("amem", backbone)
+    steps = acts(*[(f"step {n}", f"seen {n} " + "word " * 40) for n in range(30)])
+    memory.write(experience(1, "boil water", steps=steps))
+    (asked,) = backbone.prompts("Analysis")
+    assert "seen 15" in asked and "seen 15" not in memory.documents()["notes/00001.txt"]
+
+
+def test_what_evolves_moves_a_note_of_a_long_episode_for_the_real_embedder() -> None:
+    """Of a text all-MiniLM reads 256 tokens: fields that stood behind such a content would be lost."""
+    from memories.embedder.minilm import MiniLM
+
+    steps = acts(
+        *[(f"go to room {n}", "This room is called the room. You see a door. " * 3) for n in range(30)]
+    )
+    update = {"id": "00001", "context": "Melting ice on the stove.", "tags": ["melting", "ice", "stove"]}
+    backbone = Scripted(
+        analysis("alpha"),
+        *(analysis("beta"), evolution("update_neighbour", updates=[update])),
+        {"keywords": ["melting", "ice", "stove"]},
+    )
+    memory = build("amem", backbone, MiniLM())
+    for number in (1, 2):
+        memory.write(experience(number, "find a plant", steps=steps))
+    recall = memory.begin(Task(3, "melt ice"), "")
+    scores = {event.item: float(event.detail.removeprefix("cosine ")) for event in recall.events}
+    assert [item.id for item in recall.items] == ["00001", "00002"]
+    assert scores["00001"] > scores["00002"] + 0.1

@@ -183,3 +183,38 @@ def test_limits_of_a_skill(name: str, description: str, body: str, told: str) ->
 def test_without_skills_there_is_no_tool_and_nothing_is_said() -> None:
     recall = build("hermes", Scripted()).begin(Task(1, "boil"), "")
     assert (recall.text, list(recall.tools)) == ("", [])
+
+
+def test_a_review_may_have_skills_shown_before_it_changes_them() -> None:
+    """Ids that are no skills, a name given twice and what was opened are not shown again; 3 at most."""
+    created = [skill("create", name, f"To {name}.", text=f"steps of {name}") for name in "abcde"]
+    wish = review([note("add", None, "too early")], []) | {
+        "view": ["B", "b", "nothing", "", "a", "c", "d", "e"]
+    }
+    backbone = Scripted(
+        review([], created),
+        wish,
+        review([], [skill("patch", "b", old="steps", text="better steps")]) | {"view": ["e"]},
+    )
+    memory = build("hermes", backbone)
+    memory.write(experience(1, "boil water"))
+    recall, _ = view(memory, 2, "a")
+    memory.write(experience(2, "boil water", recall=recall))
+    assert not backbone.replies
+    first, second = backbone.prompts("Review")[1:]
+    assert "<asked_skill>" not in first and "It opened no skill" not in first
+    assert [f"steps of {name}" in second for name in "abcde"] == [True] * 4 + [False]
+    assert second.count("<opened_skill>") == 1 and second.count("<asked_skill>") == 3
+    documents = memory.documents()
+    assert documents["skills/b.txt"] == "description: To b.\ntext: better steps of b\n"
+    # What came together with the wish is left out: the reply was to come again.
+    assert "too early" not in documents["notes.txt"]
+    assert memory.counters()["viewed"] == 3
+
+
+def test_a_review_that_names_no_skill_to_show_is_taken_as_it_is() -> None:
+    backbone = Scripted(review([note("add", None, "kept")], []) | {"view": ["no such skill"]})
+    memory = build("hermes", backbone)
+    memory.write(experience(1, "boil water"))
+    assert "text: kept" in memory.documents()["notes.txt"]
+    assert "It opened no skill." in backbone.prompts("Review")[0]

@@ -96,3 +96,21 @@ def test_nothing_is_asked_while_the_pool_is_empty() -> None:
     recall = build("memgen", backbone := Scripted()).begin(Task(1, "boil water"), "")
     assert episode(recall, 20) == [None] * 20
     assert backbone.calls == []
+
+
+def test_what_was_given_in_the_episode_is_shown_to_trigger_and_weaver() -> None:
+    backbone = Scripted(
+        distilled("boil"),
+        *(YES, {"memory": "Use the kettle."}),
+        *(YES, {"memory": "Look in the cupboard."}),
+        *(NO, NO),
+    )
+    memory = build("memgen", backbone, every=5)
+    memory.write(experience(1, "boil water"))
+    episode(memory.begin(Task(2, "boil water"), ""), 11)
+    given = [prompt.count("<given>\nUse the kettle.\n</given>") for prompt in backbone.prompts("Trigger")]
+    assert given == [0, 1, 1]
+    assert backbone.prompts("Trigger")[2].count("<given>") == 2
+    assert [prompt.count("<given>") for prompt in backbone.prompts("Woven")] == [0, 1]
+    episode(memory.begin(Task(3, "boil water"), ""), 1)
+    assert "<given>" not in backbone.prompts("Trigger")[3]

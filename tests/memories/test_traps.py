@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,18 @@ def test_a_trajectory_of_thirty_thousand_tokens(name: str) -> None:
         assert tokens.count(recall.text) < 16_000
     assert max((tokens.count(call[2]) for call in backbone.calls), default=0) < 30_000
     assert max((tokens.count(text) for text in memory.documents().values()), default=0) < 16_000
+
+
+@pytest.mark.parametrize(
+    "name", ["reasoningbank", "amem", "expel", "mem0", "hermes", "memgen", "memevolve", "strata", "evoweave"]
+)
+def test_what_writes_a_memory_is_told_how_the_episode_ended(name: str) -> None:
+    """An episode that was only cut off must not be read as one that went wrong."""
+    backbone = Rules()
+    memory = build(name, backbone)
+    steps = acts(("open door", "The door is open."), ("go to hall", "You are in the hall."))
+    for number, outcome in ((1, "failure"), (2, "success")):
+        given = experience(number, "go to the hall", outcome, steps=steps)
+        live(memory, replace(given, episode=replace(given.episode, end="step_limit")))
+    written = [text for role, _, text, _ in backbone.calls if role == "write"]
+    assert any("cut off at the limit of steps: after 2 actions" in text for text in written)

@@ -28,7 +28,7 @@ def keep(run: Path, name: str) -> Path:
     copy = sqlite3.connect(target, isolation_level=None)
     copy.execute("PRAGMA journal_mode=DELETE")
     config = yaml.safe_load(copy.execute("SELECT value FROM meta WHERE key = 'config'").fetchone()[0])
-    config["results_dir"] = "results/runs"
+    config["results_dir"], config["recorded"] = "results/runs", None
     config["backbone"]["api_base"] = "http://127.0.0.1:8000/v1"
     text = yaml.safe_dump(config, sort_keys=True, allow_unicode=True)
     copy.execute("UPDATE meta SET value = ? WHERE key = 'config'", (text,))

@@ -227,12 +227,15 @@ class OpenPage:
     def evaluate(self) -> Evaluation:
         """The official evaluators' score; at the step limit an empty answer is sent first. It ends the episode.
 
-        Raises EnvironmentFailed if a site or the judge did not answer.
+        Where the benchmark's own judge was asked, judge_calls, judge_input_tokens and judge_output_tokens too: it is
+        paid outside the run's caps. Raises EnvironmentFailed if a site or the judge did not answer.
         """
         if self._evaluation is None:
             self._refuse_if_gone()
-            score = float(self._ask({"evaluate": True})["score"])
-            self._evaluation = Evaluation({"success": float(score == 1.0), "score": score})
+            answer = self._ask({"evaluate": True})
+            score = float(answer["score"])
+            used = {name: float(count) for name, count in answer["judge"].items()}
+            self._evaluation = Evaluation({"success": float(score == 1.0), "score": score, **used})
         return self._evaluation
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import types
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -202,8 +203,12 @@ def broken_page(observation: Mapping[str, Any]) -> bool:
     return str(observation["url"]).startswith("chrome-error:")
 
 
+judged: Counter[str] = Counter()
+"""What the benchmark's own judge has used in this process: judge_calls, judge_input_tokens, judge_output_tokens."""
+
+
 def ask_judge(model: str) -> None:
-    """Have another model grade than the one that the benchmark's code names."""
+    """Have another model grade than the one that the benchmark's code names, and count what it uses."""
     WebArenaInstance()  # hands the addresses on to the benchmark's code, which reads them when it is imported
     from webarena.evaluation_harness import helper_functions as helpers
 
@@ -214,6 +219,26 @@ def ask_judge(model: str) -> None:
             return ask(**{**arguments, "model": model})
 
         helpers.generate_from_openai_chat_completion = asked
+        _count_judge()
+
+
+def _count_judge() -> None:
+    from openai.resources.chat.completions import Completions
+
+    create = Completions.create
+
+    @functools.wraps(create)
+    def counted(*arguments: Any, **named: Any) -> Any:
+        reply = create(*arguments, **named)
+        usage = getattr(reply, "usage", None)
+        judged.update(
+            judge_calls=1,
+            judge_input_tokens=int(getattr(usage, "prompt_tokens", 0) or 0),
+            judge_output_tokens=int(getattr(usage, "completion_tokens", 0) or 0),
+        )
+        return reply
+
+    setattr(Completions, "create", counted)  # noqa: B010 - mypy forbids to assign to a method
 
 
 def failed_log_ins(context: Mapping[str, Any]) -> dict[str, str]:

@@ -5,7 +5,7 @@ a process. OPTIONS is JSON, see `Options`. Requests and answers (envs.worker), a
 
     {"open": task}      ->  page
     {"step": action}    ->  page
-    {"evaluate": true}  ->  {"score": 0..1}
+    {"evaluate": true}  ->  {"score": 0..1, "judge": what the benchmark's judge used}
     {"log_ins": true}   ->  {"failed": {site: why}}
     {"hits": true}      ->  {"hits": requests to the small sites so far}
 
@@ -83,7 +83,9 @@ class Browser:
 
     def evaluate(self) -> dict[str, Any]:
         """The official score; an episode that has not ended yet is stopped with an empty answer."""
-        return {"score": float(self.env.task.score(self.env.page, self.env.chat.messages))}
+        before = self.gym.judged.copy()
+        score = float(self.env.task.score(self.env.page, self.env.chat.messages))
+        return {"score": score, "judge": dict(self.gym.judged - before)}
 
     def log_ins(self) -> dict[str, Any]:
         """Which sites do not let the benchmark's accounts in."""

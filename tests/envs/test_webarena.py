@@ -114,7 +114,15 @@ def test_an_answer_is_judged_by_the_configured_model(served: MiniSites) -> None:
             for answer, score in (("There is no airport that near", 1.0), ("Pittsburgh", 0.0)):
                 world = environment.open(task)
                 play(world, [f"say {answer}"])
-                assert world.evaluate().metrics["success"] == score
+                before = len(server.requests)
+                metrics = world.evaluate().metrics
+                assert metrics["success"] == score
+                # What is paid beside the run is at least told: 11 tokens in and 7 out a call.
+                calls = len(server.requests) - before
+                used = {key: value for key, value in metrics.items() if key.startswith("judge_")}
+                assert calls > 0 and used == {
+                    "judge_calls": calls, "judge_input_tokens": 11 * calls, "judge_output_tokens": 7 * calls,
+                }  # fmt: skip
         finally:
             environment.close()
         assert {body["model"] for body in server.requests} == {"our-judge"}

@@ -9,7 +9,7 @@ from agents.reader.view import View
 from agents.reader.words import content_words
 
 _USAGE = re.compile(r"^\W*([a-z_]+)\(([^)]*)\)")
-_ENTRY = re.compile(r"^\W*([\w.-]{2,64})\s*[:–—-]\s+(.+)$", re.MULTILINE)
+_ENTRY = re.compile(r"^\W*([\w.-]{2,64})[ \t]*[:–—-][ \t]+(.+)$", re.MULTILINE)
 _QUERIES = ("query", "words", "text", "question", "keywords", "request", "what")
 CALLS = 2
 """Tool calls of one episode [ours]."""

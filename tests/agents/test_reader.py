@@ -219,7 +219,8 @@ def test_a_tool_is_asked_for_the_entry_that_fits() -> None:
 
     tool = Tool("skill_view", "skill_view(name): the whole skill", str)
     guide = Advice(
-        "boil-water: heat a pot of water on the stove\nfind-animal: find an animal and move it", [tool]
+        "Skills:\n- find-animal: find an animal and move it\n- boil-water: heat a pot of water on the stove",
+        [tool],
     )
     text = system_text("text", "look around", guide)
     messages = [system(text), user(block("task", FIND) + "\n" + block("observation", HALL))]

@@ -142,8 +142,7 @@ def main() -> int:
     ours()
     # Hydra takes its flags only before or after all words; -m may stand anywhere here.
     sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
-    # Hydra would take shuffled(7) for a function of its own.
-    sys.argv[1:] = [re.sub(r"^(stream\.order=)(shuffled\(\d+\))$", r'\1"\2"', word) for word in sys.argv[1:]]
+    sys.argv[1:] = [quoted(word) for word in sys.argv[1:]]
     problem = check_words(sys.argv[1:], CONFIGS)
     if problem:
         print(f"memtrial: {problem}", file=sys.stderr)
@@ -159,6 +158,20 @@ def main() -> int:
     if sweep:
         _sum_up(rows)
     return 0 if all(how == "done" for _, how, _ in rows) and (rows or not sweep) else 1
+
+
+def quoted(word: str) -> str:
+    """A word with its value quoted where Hydra's grammar would misread it.
+
+    shuffled(7) would be a function of Hydra's own; the folders of runs hold `=`, `,` and `[`.
+    """
+    key, _, value = word.partition("=")
+    order = key == "stream.order" and re.fullmatch(r"shuffled\(\d+\)", value)
+    path = key in ("recorded", "results_dir", "stream.memory_from") and ("=" in value or Path(value).exists())
+    if (order or path) and value and value[0] not in "'\"":
+        escaped = value.replace('"', '\\"')
+        return f'{key}="{escaped}"'
+    return word
 
 
 def help_text() -> str:

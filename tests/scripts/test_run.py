@@ -254,3 +254,21 @@ def test_the_help_lists_what_can_be_asked_for() -> None:
             "dry_run",
         ):
             assert part in told.stdout
+
+
+def test_a_run_can_be_named_by_its_folder_whatever_that_holds(tmp_path: Path) -> None:
+    """Names of variants hold `=`, `,` and `[`, which the command line's grammar would misread."""
+    words = ("memory=flat", "memory.k=2", "stream.tasks=[1,4]")
+    assert lamp(tmp_path / "first", *words).returncode == 0
+    run = run_folder(tmp_path / "first")
+    assert {"=", ",", "["} <= set(str(run))
+    for name, more in (
+        ("frozen", (f"stream.memory_from={run}", "stream.freeze_after=0")),
+        ("replay", (f"recorded={run}", "backbone.calls=replay")),
+        ("a=b,[c]", ()),
+    ):
+        done = lamp(tmp_path / name, *words, *more)
+        assert done.returncode == 0, done.stderr
+    assert "00002" in command("show", str(run_folder(tmp_path / "frozen")), "--memory", "--at", "0").stdout
+    missing = lamp(tmp_path / "no", "memory=flat", "stream.memory_from=/no/k=2,tasks=[1]")
+    assert "there is no run.sqlite there" in " ".join(missing.stderr.split())

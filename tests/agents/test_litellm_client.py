@@ -146,6 +146,7 @@ def test_what_may_pass_is_tried_again_after_growing_waits(fault: Item, told: str
     assert server.requests[0] == server.requests[2]
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic serializer")  # pytest sets its own filters
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

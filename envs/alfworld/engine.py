@@ -34,12 +34,6 @@ class Engine:
         """Time spent inside TextWorld, as the workers measured it."""
         return self.worker.seconds
 
-    @property
-    def versions(self) -> Mapping[str, str]:
-        """Package versions as the last worker reported them."""
-        found: Mapping[str, str] = self.worker.ready
-        return found
-
     def open(self, content: Content, plan: bool = False) -> dict[str, Any]:
         """Load a game, once more on a fresh worker if that fails; its first state (see envs.alfworld.worker)."""
         if self.worker.pid is None or self._opened >= self.recycle_after:

@@ -1,7 +1,7 @@
 """The process in which TextWorld plays: `python -m envs.alfworld.worker [--plain]`.
 
 TextWorld's parser is shared and it swaps stdout, so it gets a process of its own. Requests and answers
-(envs.worker), after {"ready": versions}:
+(envs.worker):
 
     {"open": content, "plan": bool}  ->  state, with the planner's "plan" if asked for
     {"step": command}                ->  state
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 from typing import Any
 
 from envs.alfworld import memo
@@ -61,7 +60,7 @@ def _shown(state: Any, done: bool) -> dict[str, Any]:
     }
 
 
-def start() -> tuple[dict[str, str], Callable[[dict[str, Any]], dict[str, Any]]]:
+def start() -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The engine, as envs.worker.serve wants it."""
     player = Player(memoise="--plain" not in sys.argv)
 
@@ -70,7 +69,7 @@ def start() -> tuple[dict[str, str], Callable[[dict[str, Any]], dict[str, Any]]]
             return player.open(request["open"], bool(request.get("plan")))
         return player.step(request["step"])
 
-    return {name: version(name) for name in PACKAGES}, answer
+    return answer
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The process in which BrowserGym drives the browser: `python -m envs.webarena.worker OPTIONS`.
 
 Playwright's synchronous interface wants a main thread without an event loop, and BrowserGym one environment
-a process. OPTIONS is JSON, see `Options`. Requests and answers (envs.worker), after {"ready": {}}:
+a process. OPTIONS is JSON, see `Options`. Requests and answers (envs.worker):
 
     {"open": task}      ->  page
     {"step": action}    ->  page
@@ -103,9 +103,9 @@ class Browser:
         return {"hits": self.sites.hits if self.sites is not None else []}
 
 
-def start() -> tuple[dict[str, str], Callable[[dict[str, Any]], dict[str, Any]]]:
+def start() -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The browser's owner, as envs.worker.serve wants it."""
-    return {}, Browser(Options(**json.loads(sys.argv[1]))).answer
+    return Browser(Options(**json.loads(sys.argv[1]))).answer
 
 
 if __name__ == "__main__":

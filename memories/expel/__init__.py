@@ -42,7 +42,7 @@ class Trajectory:
     task: int
     instruction: str
     text: str
-    end: str = ""
+    end: str
     """How it ended, in words."""
 
     @property

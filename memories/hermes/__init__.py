@@ -39,7 +39,7 @@ from memories.hermes.prompts import (
     review_prompt,
 )
 from memories.hermes.shelf import NOTES_LIMIT, Shelf, ShelfError, Skill, skill_name
-from memories.prompting import ask
+from memories.prompting import ask, episode_blocks
 from memories.store import STATE, take_numbers, write_numbers
 
 NOTES = "notes.txt"
@@ -115,14 +115,13 @@ class Hermes:
         """Review the episode, with skills shown that the review asks for; tell what could not be done once."""
         recall = experience.recall
         opened = recall.opened if isinstance(recall, HermesRecall) else []
-        asked: list[str] = []
-        limit = self.episode_tokens
-        review = self._review(review_prompt(experience, self._shelf, opened, asked, limit))
+        record = episode_blocks(experience, self.episode_tokens)
+        review = self._review(review_prompt(record, self._shelf, opened))
         if asked := self._to_show(review, opened):
             self._numbers["viewed"] += len(asked)
-            review = self._review(review_prompt(experience, self._shelf, opened, asked, limit))
+            review = self._review(review_prompt(record, self._shelf, opened, asked))
         if problems := self._applied(review, experience):
-            again = self._review(mend_prompt(experience, self._shelf, opened, asked, limit, problems))
+            again = self._review(mend_prompt(record, self._shelf, opened, asked, problems))
             self._numbers["errors"] += len(self._applied(again, experience))
             self._numbers["mended"] += 1
         self._numbers["opened"] += len(opened)
@@ -143,10 +142,10 @@ class Hermes:
         found: list[str] = []
         for name in review.view if review else ():
             try:
-                plain = skill_name(name)
+                plain, _ = self._shelf.find(name)
             except ShelfError:
                 continue
-            if plain in self._shelf.skills and plain not in (*opened, *found):
+            if plain not in (*opened, *found):
                 found.append(plain)
         return found[:VIEWED]
 

@@ -11,10 +11,9 @@ from pydantic import BaseModel, Field
 from agents.base import Message
 from agents.prompts import block, system, user
 from agents.reader.answers import Prompt, answers
-from memories.base import Experience
 from memories.extraction import episode_steps, in_order, keywords, overlap, refused, sentence, worked
 from memories.hermes.shelf import NAME_LIMIT, NOTES_LIMIT, Shelf, Skill
-from memories.prompting import DATA, episode_blocks
+from memories.prompting import DATA
 
 
 class NoteChange(BaseModel):
@@ -81,23 +80,20 @@ made, or leave it out. Notes and skills are shown as they are now.
 
 
 def review_prompt(
-    experience: Experience, shelf: Shelf, opened: Sequence[str], asked: Sequence[str], tokens: int
+    record: str, shelf: Shelf, opened: Sequence[str], asked: Sequence[str] = ()
 ) -> list[Message]:
-    """The episode, the notes, the index of skills, and in full those opened and those asked for."""
-    record = episode_blocks(experience, tokens)
+    """The episode, the notes, the index of skills, and in full those opened and those asked for.
+
+    `record`: memories.prompting.episode_blocks.
+    """
     return [system(REVIEW), user(record + "\n" + _shelf_blocks(shelf, opened, asked))]
 
 
 def mend_prompt(
-    experience: Experience,
-    shelf: Shelf,
-    opened: Sequence[str],
-    asked: Sequence[str],
-    tokens: int,
-    problems: Sequence[str],
+    record: str, shelf: Shelf, opened: Sequence[str], asked: Sequence[str], problems: Sequence[str]
 ) -> list[Message]:
     """The same with what went wrong."""
-    first, second = review_prompt(experience, shelf, opened, asked, tokens)
+    first, second = review_prompt(record, shelf, opened, asked)
     told = block("problems", "\n".join(f"- {problem}" for problem in problems))
     return [first, user(f"{second['content']}\n\n{MEND}{told}")]
 

@@ -66,7 +66,7 @@ class Shelf:
 
     def patch(self, name: str, old: str, new: str) -> Shelf:
         """Replace a passage that stands in a skill's text exactly once."""
-        name, skill = self._skill(name)
+        name, skill = self.find(name)
         count = skill.body.count(old) if old else 0
         if count != 1:
             raise ShelfError(f"the passage {old[:60]!r} stands {count} times in the skill {name!r}, not once")
@@ -74,13 +74,13 @@ class Shelf:
 
     def edit(self, name: str, description: str, body: str) -> Shelf:
         """Write a skill's text anew, and its description if one is given."""
-        name, skill = self._skill(name)
+        name, skill = self.find(name)
         told = _description(description) if description.strip() else skill.description
         return self._with_skill(name, Skill(told, _body(name, body)))
 
     def delete(self, name: str) -> Shelf:
         """A skill less."""
-        name, _ = self._skill(name)
+        name, _ = self.find(name)
         return replace(self, skills={other: skill for other, skill in self.skills.items() if other != name})
 
     def _with_notes(self, notes: Mapping[int, str], limit: int, made: int) -> Shelf:
@@ -99,7 +99,8 @@ class Shelf:
             raise ShelfError(f"there is no note number {number}")
         return number
 
-    def _skill(self, name: str) -> tuple[str, Skill]:
+    def find(self, name: str) -> tuple[str, Skill]:
+        """A skill by any spelling of its name, with the name as it is kept. Raises ShelfError."""
         plain = skill_name(name)
         if plain not in self.skills:
             raise ShelfError(f"there is no skill {plain!r}")

@@ -96,7 +96,8 @@ def cards(text: str) -> list[Card]:
 def _actions(prompt: Prompt) -> list[str]:
     """What the world took, the last steps of many, without bare looking."""
     steps = episode_steps(prompt.block("episode"))
-    actions = [action for action in worked(steps) or [action for action, _ in steps] if action]
+    taken = worked(steps) or [action for action, _ in steps]
+    actions = [action for action in taken if action]
     telling = [a for a in actions if a.split()[0].lower() not in ("look", "inventory")]
     return (telling or actions)[-_MOST_STEPS:]
 

@@ -19,11 +19,13 @@ def distilled(word: str) -> dict[str, Any]:
 
 
 def episode(recall: Recall, actions: int) -> list[str | None]:
-    """What the agent is shown before each round of an episode."""
+    """What the agent is shown before each round of an episode; as in the loop, it stands in the history."""
     history: list[Step] = []
     shown = []
     for number in range(actions):
-        shown.append(recall.before_step(tuple(history)))
+        shown.append(note := recall.before_step(tuple(history)))
+        if note:
+            history.append(Step("note", "", "", note))
         history += acts((f"act {number}", f"seen {number}"))
     return shown
 

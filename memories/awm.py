@@ -165,7 +165,8 @@ more that occur in several of them, or, with few records, that later, similar ta
 whole file of workflows from these records alone; an earlier one is replaced. No run of two or more steps
 stands in two workflows: rather several short ones than one for a whole task. In names and actions put a
 {{placeholder}} with a telling name for whatever varies from task to task; keep the rest of each action
-exactly as the world accepted it. Leave out steps that failed or led nowhere. {DATA}"""
+exactly as the world accepted it. Leave out steps that failed or led nowhere. Of a step that is repeated, or
+that only some tasks need, say so in its reason ("once for each room on the way", "only if it is closed"). {DATA}"""
 
 
 def induction_prompt(successes: Sequence[str]) -> list[Message]:

@@ -118,11 +118,14 @@ class ExpeL:
         for id, _ in opposite.search(task.instruction, 1, floor=self.similar):
             pair = {outcome: new.shown}
             pair["failure" if outcome == "success" else "success"] = opposite[id].shown
-            self._revise(contrast_prompt(self._insights, pair["success"], pair["failure"], self._full))
+            messages = contrast_prompt(
+                self._insights, pair["success"], pair["failure"], most=self.operations, full=self._full
+            )
+            self._revise(messages)
             self._numbers["contrasts"] += 1
         if outcome == "success" and own.made % self.successes == 0:
             shown = [entry.shown for entry in own.last(self.successes)]
-            self._revise(successes_prompt(self._insights, shown, self._full))
+            self._revise(successes_prompt(self._insights, shown, most=self.operations, full=self._full))
             self._numbers["reviews"] += 1
 
     @property

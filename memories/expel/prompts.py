@@ -26,25 +26,23 @@ class Change(BaseModel):
 class Changes(BaseModel):
     """What the episodes change about the insights."""
 
-    operations: list[Change] = Field(
-        description="at most 4 in all, each listed insight named at most once; may be empty"
-    )
+    operations: list[Change] = Field(description="each listed insight is named at most once; may be empty")
 
     def wishes(self) -> list[Operation]:
         """As plain values."""
         return [Operation(one.operation, one.insight, one.text) for one in self.operations]
 
 
-RULES = f"""\
+RULES = """\
 Insights are general: they help with other tasks of this kind, leave out what only these tasks' instructions
 name (how this world works, its places and its forms of actions may be named), and can be followed. Change
-the list by at most 4 operations in all, those that matter most, naming each listed insight at most once:
+the list by at most {most} operations in all, those that matter most, naming each listed insight at most once:
 - ADD a new insight, if none of the list says it;
 - EDIT an insight that can be made better or more general, or that these episodes confirm in part, by its
   number, with the whole new text;
 - AGREE with an insight that these episodes confirm as it stands, by its number;
 - REMOVE an insight that these episodes contradict, or that repeats another, by its number.
-{DATA}"""
+{data}"""
 
 FULL = """
 The list is full: prefer REMOVE for insights that are weak, narrow or repeat another, and EDIT to unite
@@ -69,16 +67,24 @@ def _listed(insights: Sequence[Insight]) -> str:
     return block("insights", "\n".join(lines) or "(none yet)")
 
 
-def contrast_prompt(insights: Sequence[Insight], success: str, failure: str, full: bool) -> list[Message]:
-    """One success and one failure, both as text with their tasks."""
+def contrast_prompt(
+    insights: Sequence[Insight], success: str, failure: str, *, most: int, full: bool
+) -> list[Message]:
+    """One success and one failure, both as text with their tasks. `most`: operations that will be applied."""
     shown = [block("success", success), block("failure", failure), _listed(insights)]
-    return [system(CONTRAST + RULES + (FULL if full else "")), user("\n".join(shown))]
+    return [system(CONTRAST + _rules(most, full)), user("\n".join(shown))]
 
 
-def successes_prompt(insights: Sequence[Insight], successes: Sequence[str], full: bool) -> list[Message]:
+def successes_prompt(
+    insights: Sequence[Insight], successes: Sequence[str], *, most: int, full: bool
+) -> list[Message]:
     """Several successes, as texts with their tasks."""
     shown = [*(block("success", text) for text in successes), _listed(insights)]
-    return [system(SUCCESSES + RULES + (FULL if full else "")), user("\n".join(shown))]
+    return [system(SUCCESSES + _rules(most, full)), user("\n".join(shown))]
+
+
+def _rules(most: int, full: bool) -> str:
+    return RULES.format(most=most, data=DATA) + (FULL if full else "")
 
 
 @answers(Changes)

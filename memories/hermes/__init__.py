@@ -116,12 +116,12 @@ class Hermes:
         recall = experience.recall
         opened = recall.opened if isinstance(recall, HermesRecall) else []
         record = episode_blocks(experience, self.episode_tokens)
-        review = self._review(review_prompt(record, self._shelf, opened))
+        review = self._review(review_prompt(record, self._shelf, self.notes_limit, opened))
         if asked := self._to_show(review, opened):
             self._numbers["viewed"] += len(asked)
-            review = self._review(review_prompt(record, self._shelf, opened, asked))
+            review = self._review(review_prompt(record, self._shelf, self.notes_limit, opened, asked))
         if problems := self._applied(review, experience):
-            again = self._review(mend_prompt(record, self._shelf, opened, asked, problems))
+            again = self._review(mend_prompt(record, self._shelf, self.notes_limit, opened, asked, problems))
             self._numbers["errors"] += len(self._applied(again, experience))
             self._numbers["mended"] += 1
         self._numbers["opened"] += len(opened)

@@ -54,21 +54,23 @@ OPEN = (
 
 REVIEW = f"""\
 You keep an agent's notes and skills. Review the episode below and change them by what it teaches.
-Notes are short facts that are needed all the time: how things behave here, what to avoid. All of them
-together hold at most {NOTES_LIMIT} characters, so keep them dense: replace a note rather than add a similar
-one, remove what proved wrong.
+Notes are short facts that are needed all the time, whatever the task: how things behave here, what to avoid.
+Keep them dense: replace a note rather than add a similar one, remove what proved wrong. Later tasks may start
+elsewhere and find things, or the whole map, placed differently: say of a place that was seen in one episode that it
+was, and leave it out if only this task needed it.
 Skills are named documents, one for each kind of task. The agent sees only their names and descriptions,
 and opens one when it needs it. A skill's text has the sections `When to use`, `Steps` (numbered, with the
 exact commands as the world accepts them, {{placeholders}} for what varies), `Pitfalls` and `How to verify`,
-each under a line `## ...`. One skill serves all tasks that the same steps solve, whatever things they name.
+each under a line `## ...`. One skill serves all tasks that the same steps solve, whatever things they name. What
+belongs to one procedure only, its pitfalls too, stands in its skill and not in the notes.
 Prefer, in this order: patch a skill that was opened in the episode (its text is shown) and proved wrong or
 incomplete; patch or edit another existing one (edit: give its whole text anew); create one, only for a kind
 of task that no skill covers. Change no skill whose text you have not seen: name it in `view` first, and you
 are asked again with its text. A fitting skill that the agent did not open may need a better description.
 Delete a skill that does harm. Rest on what the record shows: a procedure comes from an episode that
-succeeded, a failed one teaches pitfalls; one that was cut off at the limit of steps may have done nothing
-wrong but too much. If the verdict is unreadable, change notes only. If there is nothing to learn, change
-nothing.
+succeeded, one is enough; a failed one teaches pitfalls; one that was cut off at the limit of steps may have done
+nothing wrong but too much. What you infer and did not see, mark as a guess. If the verdict is unreadable, change
+notes only. If there is nothing to learn, change nothing.
 {DATA}"""
 
 SHOWN = "The skills that you asked for are shown. No further ones can be: leave `view` empty."
@@ -80,28 +82,33 @@ made, or leave it out. Notes and skills are shown as they are now.
 
 
 def review_prompt(
-    record: str, shelf: Shelf, opened: Sequence[str], asked: Sequence[str] = ()
+    record: str, shelf: Shelf, limit: int, opened: Sequence[str], asked: Sequence[str] = ()
 ) -> list[Message]:
     """The episode, the notes, the index of skills, and in full those opened and those asked for.
 
-    `record`: memories.prompting.episode_blocks.
+    `record`: memories.prompting.episode_blocks. `limit`: characters that the notes may hold.
     """
-    return [system(REVIEW), user(record + "\n" + _shelf_blocks(shelf, opened, asked))]
+    return [system(REVIEW), user(record + "\n" + _shelf_blocks(shelf, limit, opened, asked))]
 
 
 def mend_prompt(
-    record: str, shelf: Shelf, opened: Sequence[str], asked: Sequence[str], problems: Sequence[str]
+    record: str,
+    shelf: Shelf,
+    limit: int,
+    opened: Sequence[str],
+    asked: Sequence[str],
+    problems: Sequence[str],
 ) -> list[Message]:
     """The same with what went wrong."""
-    first, second = review_prompt(record, shelf, opened, asked)
+    first, second = review_prompt(record, shelf, limit, opened, asked)
     told = block("problems", "\n".join(f"- {problem}" for problem in problems))
     return [first, user(f"{second['content']}\n\n{MEND}{told}")]
 
 
-def _shelf_blocks(shelf: Shelf, opened: Sequence[str], asked: Sequence[str]) -> str:
+def _shelf_blocks(shelf: Shelf, limit: int, opened: Sequence[str], asked: Sequence[str]) -> str:
     shown = [
         block("notes", numbered(shelf.notes) or "(none yet)"),
-        f"The notes use {shelf.size} of {NOTES_LIMIT} characters; their numbers are those shown.",
+        f"The notes use {shelf.size} of at most {limit} characters in all; their numbers are those shown.",
         block("skills", index(shelf.skills) or "(none yet)"),
         "The agent acted with these notes and this list of skills in view."
         + ("" if opened else " It opened no skill."),

@@ -167,3 +167,11 @@ def test_examples_are_cut() -> None:
     memory = build("expel", Scripted(), example_tokens=200)
     memory.write(experience(1, "boil water", steps=acts(*[(f"step {n}", "word " * 100) for n in range(50)])))
     assert len(memory.begin(Task(2, "boil tin"), "").text.split()) < 250
+
+
+def test_the_prompts_name_as_many_operations_as_will_be_applied() -> None:
+    wishes = {"operations": [change("ADD", None, word) for word in ("one", "two", "three")]}
+    memory = build("expel", backbone := Scripted(wishes), successes=1, operations=2)
+    memory.write(experience(1, "boil water"))
+    assert "by at most 2 operations in all" in backbone.prompts("Changes")[0]
+    assert memory.counters()["insights"] == 2

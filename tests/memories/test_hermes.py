@@ -218,3 +218,13 @@ def test_a_review_that_names_no_skill_to_show_is_taken_as_it_is() -> None:
     memory.write(experience(1, "boil water"))
     assert "text: kept" in memory.documents()["notes.txt"]
     assert "It opened no skill." in backbone.prompts("Review")[0]
+
+
+def test_the_review_is_told_the_cap_that_is_kept() -> None:
+    memory = build("hermes", backbone := Scripted(review([note("add", None, "a" * 40)], [])), notes_limit=50)
+    memory.write(experience(1, "boil water"))
+    backbone.replies = [review([note("add", None, "b" * 10)], []), review([], [])]
+    memory.write(experience(2, "boil tin"))
+    assert "The notes use 40 of at most 50 characters" in backbone.prompts("Review")[1]
+    assert "the notes would hold 53 characters, 50 is the most" in backbone.prompts("Review")[2]
+    assert "2200" not in backbone.prompts("Review")[0]

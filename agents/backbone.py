@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from agents.backbone_config import BackboneConfig, load_config, read_config
-from agents.base import ROLES, MalformedReply, Message, Reply, Role, Usage
-from agents.client import Client, RawReply, Recorder, Request, unrecorded
+from agents.base import ROLES, MalformedReply, Message, Refusal, Reply, Role
+from agents.client import Client, RawReply, Recorder, Request, together, unrecorded
 from agents.prompts import assistant, user
 from agents.retry import Tell, silent
 from agents.structured import UnreadableReply, clean, parse, request_for
@@ -94,16 +94,16 @@ class Model:
             seed=self.seed,
             schema=schema,
         )
-        raw = self.recorder(client, request)
-        text, usage = clean(raw.text), _usage(raw)
+        raw = self._reply(client, request)
+        text, usage = clean(raw.text), raw.usage
         if schema is None:
             return Reply(text, usage=usage)
         try:
             return Reply(text, parse(text, schema), usage)
         except UnreadableReply as problem:
             again = replace(request, messages=(*request.messages, *_repair(text, _told(problem, raw))))
-        raw = self.recorder(client, again)
-        text, usage = clean(raw.text), _sum(usage, _usage(raw))
+        raw = self._reply(client, again)
+        text, usage = clean(raw.text), together(usage, raw.usage)
         try:
             return Reply(text, parse(text, schema), usage)
         except UnreadableReply as problem:
@@ -111,6 +111,12 @@ class Model:
                 f"{client.model} gave no {schema.__name__} in two replies; of the last, {_told(problem, raw)}",
                 text,
             ) from None
+
+    def _reply(self, client: Client, request: Request) -> RawReply:
+        raw = self.recorder(client, request)
+        if raw.finish == "refused":
+            raise Refusal(f"refused by {client.model}: {clean(raw.text)[:500]}")
+        return raw
 
 
 def _asking(messages: Sequence[Message], schema: type[BaseModel]) -> list[Message]:
@@ -148,23 +154,6 @@ def _shortened(text: str, limit: int = 8000) -> str:
 
 def _storable(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple({"role": message["role"], "content": clean(message["content"])} for message in messages)
-
-
-def _usage(raw: RawReply) -> Usage:
-    return Usage(raw.input_tokens, raw.output_tokens, raw.cached_tokens, raw.cost, raw.estimated, raw.seconds)
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    """Both calls as one; unknown cost stays unknown, one estimate makes an estimate."""
-    known = first.cost is not None and second.cost is not None
-    return Usage(
-        first.input_tokens + second.input_tokens,
-        first.output_tokens + second.output_tokens,
-        first.cached_tokens + second.cached_tokens,
-        (first.cost or 0.0) + (second.cost or 0.0) if known else None,
-        first.estimated or second.estimated,
-        first.seconds + second.seconds,
-    )
 
 
 def build(

@@ -22,8 +22,27 @@ class Message(TypedDict):
     content: str
 
 
+@dataclass(frozen=True)
+class Usage:
+    """What one call used. Tokens are the provider's where given."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    """Share of input_tokens that the provider read from its prompt cache."""
+    cost: float | None = 0.0
+    """US dollars by the price table, None if the model's price is unknown."""
+    estimated: bool = False
+    """True if the provider gave no usage and the bundled tokenizer counted."""
+    seconds: float = 0.0
+    """Wall time of the call; not part of what is compared between runs."""
+
+
 class BackboneFailed(Exception):
     """No usable reply after all retries; says what the provider answered."""
+
+    billed: Usage | None = None
+    """What answers that came and could not be used have cost; None if none came."""
 
 
 class ContextOverflow(BackboneFailed):
@@ -44,22 +63,6 @@ class MalformedReply(Exception):
 
 class BudgetExhausted(Exception):
     """A cap on money or tokens is reached: the run stops cleanly and can be resumed with a higher cap."""
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What one call used. Tokens are the provider's where given."""
-
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int = 0
-    """Share of input_tokens that the provider read from its prompt cache."""
-    cost: float | None = 0.0
-    """US dollars by the price table, None if the model's price is unknown."""
-    estimated: bool = False
-    """True if the provider gave no usage and the bundled tokenizer counted."""
-    seconds: float = 0.0
-    """Wall time of the call; not part of what is compared between runs."""
 
 
 @dataclass(frozen=True)

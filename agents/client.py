@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pydantic import BaseModel
 
-from agents.base import Message, Role
+from agents.base import Message, Role, Usage
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,43 @@ class RawReply:
     reasoning: str = ""
     """`reasoning_content`, kept in the record and not echoed."""
     finish: str = "stop"
+    """Why it ended: stop; length: cut off, perhaps before it said anything; refused: `text` says in what words."""
     retries: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """What it used."""
+        return Usage(
+            self.input_tokens, self.output_tokens, self.cached_tokens, self.cost, self.estimated, self.seconds
+        )
+
+
+def together(first: Usage, second: Usage) -> Usage:
+    """Two calls as one; unknown cost stays unknown, one estimate makes an estimate."""
+    known = first.cost is not None and second.cost is not None
+    return Usage(
+        first.input_tokens + second.input_tokens,
+        first.output_tokens + second.output_tokens,
+        first.cached_tokens + second.cached_tokens,
+        (first.cost or 0.0) + (second.cost or 0.0) if known else None,
+        first.estimated or second.estimated,
+        first.seconds + second.seconds,
+    )
+
+
+def charged(reply: RawReply, others: Sequence[Usage]) -> RawReply:
+    """`reply` with what other answers to the same request have cost."""
+    total = reply.usage
+    for usage in others:
+        total = together(total, usage)
+    return replace(
+        reply,
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        cached_tokens=total.cached_tokens,
+        cost=total.cost,
+        estimated=total.estimated,
+    )
 
 
 class Client(Protocol):

@@ -78,7 +78,7 @@ def read(form: Form, reply: str, tools: Collection[str] = ()) -> Move | Malforme
     Of several actions the first counts: what a model writes after it (imagined answers) is dropped.
     """
     if not reply.strip():
-        return Malformed(reply, "The reply was empty.")
+        return Malformed(reply, "The reply held no text (if thinking used up its tokens, think less).")
     action = _action(form, reply)
     tool = _TOOL.search(reply)
     if tool and (action is None or tool.start() < action[0]):

@@ -10,14 +10,14 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 from urllib.parse import urlsplit
 
 from agents import tokens
-from agents.base import BackboneFailed, Refusal
-from agents.client import RawReply, Request
-from agents.litellm_errors import Endpoint, scrub, understand
+from agents.base import BackboneFailed, Usage
+from agents.client import RawReply, Request, charged, together
+from agents.litellm_errors import Endpoint, UnreadableCompletion, scrub, understand
 from agents.prices import PriceTable, load_prices
 from agents.retry import RetryOptions, Tell, Transient, silent, with_retries
 from agents.structured import clean
@@ -61,20 +61,26 @@ class LiteLLMClient:
         return self.model in self.prices.prices
 
     def send(self, request: Request) -> RawReply:
-        """The model's reply, after retries as configured.
+        """The model's reply, after retries as configured; its tokens and cost include those of answers before
+        it that could not be used.
 
         Raises SetupError (the key's variable is not set), ContextOverflow, Refusal, AccessFailed, BackboneFailed.
         """
         key = self._key()
         last = request.messages[-1]["content"] if request.messages else ""
-        reply, retries = with_retries(
-            lambda: self._attempt(request, key),
-            self.retry,
-            key=f"{request.model}\n{request.seed}\n{last}",
-            sleep=self.sleep,
-            tell=self.tell,
-        )
-        return replace(reply, retries=retries)
+        wasted: list[Usage] = []
+        try:
+            reply, retries = with_retries(
+                lambda: self._attempt(request, key, wasted),
+                self.retry,
+                key=f"{request.model}\n{request.seed}\n{last}",
+                sleep=self.sleep,
+                tell=self.tell,
+            )
+        except BackboneFailed as failed:
+            failed.billed = reduce(together, wasted) if wasted else None
+            raise
+        return replace(charged(reply, wasted), retries=retries)
 
     def _key(self) -> str:
         if not self.api_key_env:
@@ -84,7 +90,8 @@ class LiteLLMClient:
             raise missing_key(self.api_key_env, self.model)
         return key
 
-    def _attempt(self, request: Request, key: str) -> RawReply:
+    def _attempt(self, request: Request, key: str, wasted: list[Usage]) -> RawReply:
+        """One answer. What one that cannot be used has cost is added to `wasted` before this raises."""
         parameters: dict[str, Any] = {
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
@@ -110,13 +117,22 @@ class LiteLLMClient:
             )
         except Exception as error:
             # `from None`: litellm's traceback may show the key
-            raise understand(error, self.endpoint, key) from None
-        return self._read(response, request, key, time.monotonic() - started)
+            failed = understand(error, self.endpoint, key)
+            if isinstance(failed, UnreadableCompletion):
+                wasted.append(self._usage(None, request, ""))
+            raise failed from None
+        if not response.choices:
+            if getattr(response, "usage", None):
+                wasted.append(self._usage(response.usage, request, ""))
+            raise Transient("a reply without choices")
+        reply = self._read(response, request, key, time.monotonic() - started)
+        if not reply.text.strip() and reply.finish != "length":
+            wasted.append(reply.usage)
+            raise Transient("an empty reply")
+        return reply
 
     def _read(self, response: Any, request: Request, key: str, seconds: float) -> RawReply:
-        """A completion as ours. Raises Refusal, Transient (no text), BackboneFailed (no room for one)."""
-        if not response.choices:
-            raise Transient("a reply without choices")
+        """A completion with at least one choice as ours."""
         choice = response.choices[0]
         finish = str(choice.finish_reason or "stop")
         text = clean(scrub(choice.message.content or "", key))
@@ -127,55 +143,48 @@ class LiteLLMClient:
             text = text.lstrip()
         refusal = getattr(choice.message, "refusal", None)
         if finish == "content_filter" or (refusal and not text):
-            raise Refusal(
-                f"refused by {self.model}: {clean(scrub(str(refusal or text or finish), key))[:500]}"
+            text, finish = clean(scrub(str(refusal or text or finish), key)), "refused"
+        if finish == "length" and not text.strip():
+            self.tell(
+                f"{self.model} used up max_tokens={request.max_tokens} before it said anything (its reasoning "
+                "counts too): more room would be a larger backbone.max_tokens, in a run of its own"
             )
-        if not text.strip():
-            if finish == "length":
-                raise BackboneFailed(
-                    f"{self.model} used up max_tokens={request.max_tokens} before it said anything (its reasoning "
-                    "counts too). Remedy: a larger backbone.max_tokens."
-                )
-            raise Transient("an empty reply")
-        counts = read_usage(getattr(response, "usage", None), request, text + reasoning)
+        usage = self._usage(getattr(response, "usage", None), request, text + reasoning)
         return RawReply(
             text=text,
-            input_tokens=counts.input_tokens,
-            output_tokens=counts.output_tokens,
-            cached_tokens=counts.cached_tokens,
-            cost=self.prices.cost(
-                self.model, counts.input_tokens, counts.output_tokens, counts.cached_tokens
-            ),
-            estimated=counts.estimated,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cached_tokens=usage.cached_tokens,
+            cost=usage.cost,
+            estimated=usage.estimated,
             seconds=seconds,
             model=clean(str(response.model or "")),
             reasoning=reasoning,
             finish=finish,
         )
 
-
-@dataclass(frozen=True)
-class Counts:
-    """Tokens of one call."""
-
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    estimated: bool
+    def _usage(self, given: Any, request: Request, said: str) -> Usage:
+        counts = read_usage(given, request, said)
+        cost = self.prices.cost(self.model, counts.input_tokens, counts.output_tokens, counts.cached_tokens)
+        return replace(counts, cost=cost)
 
 
-def read_usage(usage: Any, request: Request, said: str) -> Counts:
-    """The provider's counts; what it left out or gave as zero is counted by the bundled tokenizer instead."""
+_MOST_TOKENS = 10**9
+"""[ours] A count above this is no count of one call."""
+
+
+def read_usage(usage: Any, request: Request, said: str) -> Usage:
+    """The provider's counts, without a cost; what it left out, gave as zero or beyond reason is counted by the
+    bundled tokenizer instead."""
     read = int(getattr(usage, "prompt_tokens", 0) or 0)
     written = int(getattr(usage, "completion_tokens", 0) or 0)
     details = getattr(usage, "prompt_tokens_details", None)
     cached = int(getattr(details, "cached_tokens", 0) or 0)
-    estimated = read <= 0 or written <= 0
-    if read <= 0:
-        read = sum(tokens.count(message["content"]) for message in request.messages)
-    if written <= 0:
-        written = tokens.count(said)
-    return Counts(read, written, max(0, min(cached, read)), estimated)
+    read, written = (count if 0 < count <= _MOST_TOKENS else 0 for count in (read, written))
+    estimated = not (read and written)
+    read = read or sum(tokens.count(message["content"]) for message in request.messages)
+    written = written or tokens.count(said)
+    return Usage(read, written, max(0, min(cached, read)), estimated=estimated)
 
 
 def split_reasoning(text: str) -> tuple[str, str]:

@@ -43,6 +43,10 @@ _SHOWN = 500  # [ours] characters of a provider's text that are told
 _PASSING = (408, 409, 425, 429)
 
 
+class UnreadableCompletion(BackboneFailed):
+    """A completion came, and was surely billed, but its fields are of a wrong type."""
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """Whom a client asks, in the words its errors need."""
@@ -76,7 +80,7 @@ def understand(error: Exception, endpoint: Endpoint, key: str) -> Exception:
     if unreadable := _UNREADABLE.search(str(error)):
         # Asked again, the server would most likely send the same, for the same price.
         reason = clean(scrub(" ".join(unreadable[1].split()), key))[:_SHOWN]
-        return BackboneFailed(
+        return UnreadableCompletion(
             f"{endpoint.model} at {endpoint.address} sent a completion with fields of a wrong type: {reason}"
         )
     status = getattr(error, "status_code", None)

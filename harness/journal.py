@@ -10,6 +10,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,8 +143,18 @@ class Journal:
             self._insert_calls([call])
             self._connection.execute("DELETE FROM intents WHERE key = ?", (call.key,))
 
+    def receive_unusable(self, call: Call) -> None:
+        """Count answers to a call that failed all the same: durably, and never given back for that call."""
+        self._spend(call.reply)
+        with storage(self.path), transaction(self._connection):
+            (before,) = self._connection.execute(
+                "SELECT COUNT(*) FROM calls WHERE key GLOB ?", (f"{call.key}:*",)
+            ).fetchone()
+            self._insert_calls([replace(call, key=f"{call.key}:unusable {before + 1}")])
+            self._connection.execute("DELETE FROM intents WHERE key = ?", (call.key,))
+
     def abandon(self, key: str) -> None:
-        """Drop the intent of a call that failed with an answer (nothing was billed)."""
+        """Drop the intent of a call that failed without a completion (nothing was billed)."""
         with storage(self.path), transaction(self._connection):
             self._connection.execute("DELETE FROM intents WHERE key = ?", (key,))
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.base import BackboneFailed
+from agents.base import BackboneFailed, Usage
 from agents.client import Client, RawReply, Request
 from envs.base import SetupError
 from harness import database
@@ -109,11 +109,32 @@ class JournalRecorder:
         self._journal.intend(key, self._task)
         try:
             reply = client.send(request)
-        except BackboneFailed:
-            self._journal.abandon(key)
+        except BackboneFailed as failed:
+            if failed.billed is None:
+                self._journal.abandon(key)
+            else:
+                self._keep_unusable(request, key, failed.billed)
             raise
         self._budget.add(reply.cost, reply.input_tokens + reply.output_tokens)
         return reply
+
+    def _keep_unusable(self, request: Request, key: str, usage: Usage) -> None:
+        """Count answers that no later attempt may be given again: under a key that no call has."""
+        self._budget.add(usage.cost, usage.input_tokens + usage.output_tokens)
+        reply = RawReply(
+            "",
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.cost,
+            usage.estimated,
+            usage.seconds,
+            finish="unusable",
+        )
+        hashes = tuple(message_hash(message) for message in request.messages)
+        self._journal.receive_unusable(
+            Call(key, self._task, self._attempt, self._index - 1, request, hashes, reply)
+        )
 
     def _watch_model(self, asked: str, served: str) -> None:
         before = self._served.get(asked, served)

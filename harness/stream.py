@@ -28,6 +28,7 @@ from agents.base import (
     BudgetExhausted,
     ContextOverflow,
     Episode,
+    Guide,
     Refusal,
     Step,
     Verdict,
@@ -37,11 +38,14 @@ from agents.retry import AccessFailed
 from agents.structured import clean
 from envs.base import Environment, EnvironmentFailed, SetupError, Task, World
 from harness import database
-from harness.injection import cap, injection
+from harness.injection import Budgeted, injection, within
 from harness.journal import FILE, Journal, changes_between, documents_at
 from harness.recorder import JournalRecorder
 from harness.records import Failure, TaskRecord
 from memories.base import DocumentError, Experience, Memory, Recall
+
+MEMORY_SHARE = 0.5
+"""Of what a conversation may fill, the part that the memory's text in the system message may [ours]."""
 
 
 class Judge(Protocol):
@@ -117,7 +121,8 @@ def stream(parts: Parts, options: StreamOptions) -> None:
             continue
         frozen = options.freeze_after is not None and position > options.freeze_after
         parts.progress.task(position, task)
-        record, changes = _Visit(parts, options, task, position, frozen, known).run()
+        visit = _Visit(parts, options, task, position, frozen, known)
+        record, changes = visit.run()
         parts.journal.commit(record, changes)
         for name, text in changes.items():
             if text is None:
@@ -125,8 +130,8 @@ def stream(parts: Parts, options: StreamOptions) -> None:
             else:
                 known[name] = text
         parts.progress.committed(record)
-        if record.failure == "budget":
-            raise BudgetExhausted(record.error)
+        if visit.stopped_by is not None:
+            raise visit.stopped_by
 
 
 def _restore(parts: Parts, options: StreamOptions) -> dict[str, str]:
@@ -134,14 +139,7 @@ def _restore(parts: Parts, options: StreamOptions) -> dict[str, str]:
     recorded = parts.journal.documents()
     if not recorded:
         if options.memory_from is not None:
-            documents = exported(options.memory_from)
-            try:
-                parts.memory.load(documents)
-            except DocumentError as error:
-                raise SetupError(
-                    f"stream.memory_from={options.memory_from!r} holds a memory that this one cannot load ({error}). "
-                    "Name a run of the same method."
-                ) from None
+            _start_from(parts, options.memory_from)
         recorded = dict(parts.memory.documents())
         parts.journal.start_with(recorded)
     else:
@@ -149,15 +147,34 @@ def _restore(parts: Parts, options: StreamOptions) -> dict[str, str]:
     return dict(parts.memory.documents())
 
 
-def exported(run: str) -> dict[str, str]:
-    """The memory that another run ended with. Raises SetupError if there is no such run."""
+def _start_from(parts: Parts, run: str) -> None:
+    """Load the memory that another run ended with. Raises SetupError if there is none, or none that fits."""
+    method, documents = exported(run)
+    own = parts.journal.meta()["memory"]
+    if not documents or documents == dict(parts.memory.documents()):
+        raise SetupError(
+            f"stream.memory_from={run!r} (memory {method}) has learned nothing. Name a run of {own} that has "
+            "finished tasks, or leave stream.memory_from out to start empty."
+        )
+    try:
+        parts.memory.load(documents)
+    except DocumentError as error:
+        remedy = "Mend that document." if method == own else f"Name a run of {own}: this is one of {method}."
+        raise SetupError(
+            f"stream.memory_from={run!r} holds a memory that cannot be loaded ({error}). {remedy}"
+        ) from None
+
+
+def exported(run: str) -> tuple[str, dict[str, str]]:
+    """The name of another run's memory, and what it ended with. Raises SetupError if there is no such run."""
     path = Path(run)
     path = path / FILE if path.is_dir() else path
     if not path.is_file():
         raise SetupError(f"stream.memory_from={run!r}: there is no {FILE} there. Name the folder of a run.")
     connection = database.open_existing(path, read_only=True)
     try:
-        return documents_at(connection)
+        (method,) = connection.execute("SELECT value FROM meta WHERE key = 'memory'").fetchone()
+        return method, documents_at(connection)
     finally:
         connection.close()
 
@@ -234,6 +251,8 @@ class _Visit:
         self.parts, self.options, self.task, self.position = parts, options, task, position
         self.frozen, self.known = frozen, known
         self.info = parts.environment.info(task)
+        self.stopped_by: Exception | None = None
+        """What stops the run once this task is committed: its world keeps changes, so it cannot be done again."""
 
     def run(self) -> tuple[TaskRecord, dict[str, str | None]]:
         interrupted = self.interrupted()
@@ -282,25 +301,26 @@ class _Visit:
             record.opening = clean(world.observation.text)
             timing.world += clock() - opened
             recall = self.begin(record)
-            episode = self.act(world, recall, timing, steps)
+            budget = parts.budget_tokens
+            guide: Guide = recall if budget is None else Budgeted(recall, budget)
+            record.injected = guide.text
+            episode = self.act(world, guide, timing, steps)
             record.end = episode.end
             self.evaluate(record, world, timing)
             world.close()
-            record.verdict = self.judge(episode)
-            if not self.frozen:
-                changes = self.write(record, Experience(episode, record.verdict, recall))
+            changes = self.learn(record, episode, recall)
         except EnvironmentFailed as error:
             record.failure, record.error = "environment", str(error)
         except (ContextOverflow, Refusal) as error:
             record.failure, record.error = failure_of(error), str(error)
         except (BackboneFailed, BudgetExhausted) as error:
-            stop = self.options.on_backbone_failure != "record" or isinstance(error, AccessFailed)
-            if isinstance(error, BackboneFailed) and stop:
+            if isinstance(error, BackboneFailed) and self.stops(error):
                 raise  # nothing of this task is committed; the replies that came are kept
-            if isinstance(error, BudgetExhausted) and parts.environment.restartable:
-                raise
+            if isinstance(error, BudgetExhausted):
+                if parts.environment.restartable:
+                    raise
+                self.stopped_by = error
             record.failure, record.error = failure_of(error), str(error)
-            changes = {}
         finally:
             if world is not None:
                 world.close()
@@ -316,12 +336,18 @@ class _Visit:
     def begin(self, record: TaskRecord) -> Recall:
         began, calls = self.parts.clock(), self.parts.recorder.tally.seconds
         recall = self.parts.memory.begin(self.task, record.opening)
-        cap(recall, self.parts.budget_tokens)
-        record.injected = recall.text
+        # The system message is never cut later on: it must leave room for the episode.
+        room = int(self.parts.agent.context_tokens * self.parts.agent.context_share * MEMORY_SHARE)
+        whole, recall.text = recall.text, within(recall.text, room)
+        if recall.text != whole:
+            self.parts.progress.tell(
+                f"task {self.task.number}: the memory's text is cut to {room} tokens, half of what "
+                "agent.context_tokens leaves for a conversation"
+            )
         record.seconds_memory += self.parts.clock() - began - (self.parts.recorder.tally.seconds - calls)
         return recall
 
-    def act(self, world: World, recall: Recall, timing: Timing, steps: list[Step]) -> Episode:
+    def act(self, world: World, guide: Guide, timing: Timing, steps: list[Step]) -> Episode:
         def on_step(step: Step) -> None:
             steps.append(step)
             self.parts.progress.step(step)
@@ -331,7 +357,7 @@ class _Visit:
         return act(
             world,
             self.task,
-            recall,
+            guide,
             self.parts.backbone,
             self.parts.agent,
             environment.form,
@@ -354,6 +380,30 @@ class _Visit:
                     record.error = f"The evaluation failed twice: {type(error).__name__}: {error}"
                     self.parts.progress.tell(f"task {self.task.number}: {record.error}")
         timing.world += self.parts.clock() - began
+
+    def stops(self, error: Exception) -> bool:
+        """Whether an exception of the backbone stops the run."""
+        recorded = self.options.on_backbone_failure == "record"
+        return isinstance(error, (BudgetExhausted, AccessFailed)) or not recorded
+
+    def learn(self, record: TaskRecord, episode: Episode, recall: Recall) -> dict[str, str | None]:
+        """Judge and write. The episode has been evaluated by now: no backbone that fails takes that away."""
+        try:
+            record.verdict = self.judge(episode)
+            if self.frozen:
+                return {}
+            return self.write(record, Experience(episode, record.verdict, recall))
+        except (BackboneFailed, BudgetExhausted) as error:
+            if self.stops(error):
+                if self.parts.environment.restartable:
+                    raise  # going on, the same replies lead to the same episode, and from there
+                self.stopped_by = error
+            record.verdict = record.verdict or Verdict("unreadable", f"{failure_of(error)}: {error}")
+            record.write_error = f"{type(error).__name__}: {error}"
+            self.parts.progress.tell(
+                f"task {self.task.number}: the memory learned nothing from it ({record.write_error})"
+            )
+            return {}
 
     def judge(self, episode: Episode) -> Verdict:
         try:
@@ -384,7 +434,7 @@ class _Visit:
         return changes
 
     def measure(self, record: TaskRecord, recall: Recall) -> None:
-        size = injection(recall.text, record.steps)
+        size = injection(record.injected, record.steps)
         record.injected_lines, record.injected_tokens = size.lines, size.tokens
         record.injected_tokens_calls = size.tokens_calls
         record.items = [(item.id, item.kind) for item in recall.items]

@@ -33,7 +33,7 @@ from envs.base import Task
 from memories.base import Edge, Event, Experience, Graph, Item, Node, Recall, Resources
 from memories.documents import Record, Value, refuse_unknown
 from memories.extraction import keywords, overlap, sentence
-from memories.prompting import DATA, ask, end_text, episode_blocks, verdict_text
+from memories.prompting import DATA, Filled, ask, end_text, episode_blocks, verdict_text
 from memories.store import STATE, Store, take_numbers, write_numbers
 
 
@@ -41,8 +41,8 @@ class Analysis(BaseModel):
     """What a note is about."""
 
     keywords: list[str] = Field(min_length=3, description="three or more, the most important first")
-    context: str = Field(
-        min_length=1, description="one or two sentences: what was to be done, how, and with what result"
+    context: Filled = Field(
+        description="one or two sentences: what was to be done, how, and with what result"
     )
     tags: list[str] = Field(min_length=3, description="three or more broad classes, for finding and grouping")
 
@@ -128,9 +128,9 @@ class AMem:
         answer = ask(self._backbone, messages, role="retrieve", schema=Query, temperature=self.temperature)
         if answer is None:
             events.append(Event("malformed", detail="keywords of the task: its instruction is used"))
-        query = ", ".join(answer.keywords) if answer else task.instruction
+        query = ", ".join(_clean(answer.keywords)) if answer else ""
         found: dict[str, str] = {}
-        for id, score in self._store.search(query, self.k):
+        for id, score in self._store.search(query or task.instruction, self.k):
             found.setdefault(id, "note")
             events.append(Event("retrieved", id, f"cosine {score:.3f}"))
             for linked in self._store[id].links[: self.k]:

@@ -28,7 +28,7 @@ from envs.base import Task
 from memories.base import Experience, Graph, Item, Recall, Resources
 from memories.documents import Record, Value, read_records, refuse_unknown, write_records
 from memories.extraction import episode_steps, overlap, sentence, worked
-from memories.prompting import DATA, ask
+from memories.prompting import DATA, Filled, ask
 from memories.store import STATE, Store, take_numbers, write_numbers
 
 WORKFLOWS = "workflows.txt"
@@ -38,15 +38,13 @@ class Move(BaseModel):
     """One step of a workflow."""
 
     reason: str = Field("", description="when or why to do it, in a few words")
-    action: str = Field(
-        min_length=1, description="the action as the world accepts it, {placeholders} for what varies"
-    )
+    action: Filled = Field(description="the action as the world accepts it, {placeholders} for what varies")
 
 
 class Workflow(BaseModel):
     """A sub-routine that occurs in several tasks."""
 
-    name: str = Field(min_length=1, description="what it achieves, with {placeholders}, in a few words")
+    name: Filled = Field(description="what it achieves, with {placeholders}, in a few words")
     description: str = Field(
         "", description="when to use it, and what the records showed that helps to do it"
     )
@@ -216,9 +214,11 @@ def _workflow(record: Record) -> Workflow:
         raise record.error(
             f"{len(actions)} actions but {len(reasons)} reasons: one for each is needed", "reasons"
         )
+    if not actions:
+        raise record.error("a workflow has at least one action", "actions")
     steps = [Move.model_construct(reason=r, action=a) for a, r in zip(actions, reasons, strict=True)]
     return Workflow.model_construct(
-        name=record.text("name"), description=record.text("description"), steps=steps
+        name=record.filled("name"), description=record.text("description"), steps=steps
     )
 
 

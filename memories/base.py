@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from agents.base import Backbone, Episode, Step, Tool, Verdict
 from envs.base import Capability, Task
 
 Vectors = npt.NDArray[np.float32]
+Share = Annotated[float, Field(ge=0, le=1)]
+"""An option: a part of a whole."""
+Cosine = Annotated[float, Field(ge=-1, le=1)]
+"""An option: a similarity, or a bound on one."""
 
 
 class DocumentError(ValueError):

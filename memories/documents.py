@@ -83,12 +83,18 @@ class Record:
             raise self.error(f"{field!r} must be a list of lines that start with '{_ITEM}'", field)
         return tuple(lines)
 
+    def filled(self, field: str) -> str:
+        """A text that says something."""
+        if not (text := self.text(field)).strip():
+            raise self.error(f"{field!r} is empty", field)
+        return text
+
     def whole(self, field: str) -> int:
-        """A whole number."""
-        try:
-            return int(self.text(field))
-        except ValueError:
-            raise self.error(f"{field!r} is {self.text(field)!r}, not a whole number", field) from None
+        """A whole number, 0 or more."""
+        text = self.text(field)
+        if not re.fullmatch(r"\+?[0-9]+", text):
+            raise self.error(f"{field!r} is {text!r}, not a whole number of at least 0", field)
+        return int(text)
 
     def number(self, field: str) -> float:
         """A number; whole ones come back as int."""

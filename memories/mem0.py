@@ -131,7 +131,7 @@ class Mem0:
     def _apply(self, changes: Sequence[Change], numbered: Mapping[str, str], task: int) -> None:
         """Apply the changes in order. One without text is skipped, as the package does."""
         for change in changes:
-            if not change.text or change.event == "NONE":
+            if not change.text.strip() or change.event == "NONE":
                 self._numbers["none"] += 1
                 continue
             if change.event == "ADD":
@@ -233,4 +233,4 @@ def _write(fact: Fact) -> Mapping[str, Value]:
 
 
 def _read(record: Record) -> Fact:
-    return Fact(record.text("text"), record.whole("task"))
+    return Fact(record.filled("text"), record.whole("task"))

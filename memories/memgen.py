@@ -32,7 +32,7 @@ from envs.base import Task
 from memories.base import Event, Experience, Graph, Item, Recall, Resources
 from memories.documents import Record, Value, refuse_unknown
 from memories.extraction import episode_steps, in_order, refused, sentence, went_wrong, worked
-from memories.prompting import DATA, ask, episode_blocks
+from memories.prompting import DATA, Filled, ask, episode_blocks
 from memories.store import STATE, Store, take_numbers, write_numbers
 
 
@@ -52,8 +52,8 @@ class Woven(BaseModel):
 class Distilled(BaseModel):
     """What an episode taught."""
 
-    situation: str = Field(min_length=1, description="one sentence: the kind of task and state it applies to")
-    lesson: str = Field(min_length=1, description="two to five sentences: what to do and what to avoid")
+    situation: Filled = Field(description="one sentence: the kind of task and state it applies to")
+    lesson: Filled = Field(description="two to five sentences: what to do and what to avoid")
 
 
 @dataclass(frozen=True)
@@ -297,6 +297,6 @@ def _read(record: Record) -> Lesson:
     return Lesson(
         record.whole("task"),
         record.choice("outcome", ("success", "failure")),
-        record.text("situation"),
-        record.text("lesson"),
+        record.filled("situation"),
+        record.filled("lesson"),
     )

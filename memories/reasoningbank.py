@@ -27,7 +27,7 @@ from envs.base import Task
 from memories.base import Event, Experience, Graph, Item, Recall, Resources
 from memories.documents import Record, Value, refuse_unknown
 from memories.extraction import episode_steps, in_order, keywords, refused, sentence, worked
-from memories.prompting import DATA, ask, episode_blocks
+from memories.prompting import DATA, Filled, ask, episode_blocks
 from memories.store import STATE, Store, take_numbers, write_numbers
 
 MOST_ITEMS = 3
@@ -36,11 +36,9 @@ MOST_ITEMS = 3
 class MemoryItem(BaseModel):
     """One strategy."""
 
-    title: str = Field(min_length=1, description="names the strategy in a few words")
-    description: str = Field(min_length=1, description="one line: when it applies")
-    content: str = Field(
-        min_length=1, description="one to three sentences: the lesson, so that it can be followed"
-    )
+    title: Filled = Field(description="names the strategy in a few words")
+    description: Filled = Field(description="one line: when it applies")
+    content: Filled = Field(description="one to three sentences: the lesson, so that it can be followed")
 
 
 class Extraction(BaseModel):

@@ -14,10 +14,9 @@ from dataclasses import replace
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from agents.base import MalformedReply
 from agents.tokens import count
 from envs.base import Task
-from memories.base import Experience, Graph, Item, Recall, Resources
+from memories.base import Cosine, Experience, Graph, Item, Recall, Resources
 from memories.evoweave import offline  # noqa: F401 (registers the reader's rules)
 from memories.evoweave.archive import Archive
 from memories.evoweave.assemble import MAX_CARDS
@@ -40,6 +39,7 @@ from memories.evoweave.retrieval import (
     retrieve,
 )
 from memories.evoweave.tools import Desk, tools
+from memories.prompting import UNANSWERED
 
 
 class EvoWeave:
@@ -50,16 +50,16 @@ class EvoWeave:
         resources: Resources,
         connections: bool = True,
         active_retrieval: bool = True,
-        operation_threshold: float = OPERATION_THRESHOLD,
+        operation_threshold: Cosine = OPERATION_THRESHOLD,
         operation_candidates: NonNegativeInt = OPERATION_CANDIDATES,
-        merge_threshold: float = MERGE_THRESHOLD,
+        merge_threshold: Cosine = MERGE_THRESHOLD,
         merge_candidates: NonNegativeInt = MERGE_CANDIDATES,
         max_depth: NonNegativeInt = MAX_DEPTH,
         max_expansions: NonNegativeInt = MAX_EXPANSIONS,
         max_cards: NonNegativeInt = MAX_CARDS,
-        api_threshold: float = API_THRESHOLD,
+        api_threshold: Cosine = API_THRESHOLD,
         max_apis: NonNegativeInt = MAX_APIS,
-        code_threshold: float = CODE_THRESHOLD,
+        code_threshold: Cosine = CODE_THRESHOLD,
         max_codes: NonNegativeInt = MAX_CODES,
         episode_tokens: PositiveInt = 6000,
         vocabulary: NonNegativeInt = 40,
@@ -133,7 +133,7 @@ class EvoWeave:
         messages = plan_messages(instruction, history, earlier, reason, wrong)
         try:
             reply = self._resources.backbone.complete(messages, role="plan", schema=PlanReply).data
-        except MalformedReply as error:
+        except UNANSWERED as error:
             recall.note("malformed", "plan", str(error)[:300])
             return None
         assert isinstance(reply, PlanReply)

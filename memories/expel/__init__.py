@@ -25,7 +25,7 @@ from agents import tokens
 from agents.base import Message
 from agents.prompts import render_episode
 from envs.base import Task
-from memories.base import DocumentError, Event, Experience, Graph, Item, Recall, Resources
+from memories.base import Cosine, Event, Experience, Graph, Item, Recall, Resources
 from memories.documents import Record, Value, read_records, refuse_unknown, write_records
 from memories.expel.insights import Insight, apply
 from memories.expel.prompts import Changes, contrast_prompt, successes_prompt
@@ -59,7 +59,7 @@ class ExpeL:
         resources: Resources,
         max_insights: NonNegativeInt = 20,
         operations: PositiveInt = 4,
-        similar: float = 0.6,
+        similar: Cosine = 0.6,
         successes: PositiveInt = 8,
         examples: NonNegativeInt = 2,
         example_tokens: PositiveInt = 800,
@@ -191,9 +191,13 @@ class ExpeL:
 def _read_insights(text: str) -> tuple[Insight, ...]:
     insights: dict[int, Insight] = {}
     for record in read_records(INSIGHTS, text):
-        one = Insight(record.whole("id"), record.text("text"), record.whole("count"))
-        if one.id in insights or one.id < 1:
-            raise DocumentError(f"{INSIGHTS}, line {record.line}: the id {one.id} is taken or not above 0")
+        one = Insight(record.whole("id"), record.filled("text"), record.whole("count"))
+        if one.id in insights or not one.id:
+            raise record.error(f"the id {one.id} is taken or not above 0", "id")
+        if not one.count:
+            raise record.error(
+                "an insight without a count is gone: give it 1 or more, or take it out", "count"
+            )
         insights[one.id] = one
     return tuple(sorted(insights.values(), key=lambda one: -one.count))
 

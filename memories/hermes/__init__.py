@@ -214,7 +214,10 @@ class Hermes:
         numbers = take_numbers(left)
         notes: dict[int, str] = {}
         for record in read_records(NOTES, left.pop(NOTES, "")):
-            notes[record.whole("number")] = record.text("text")
+            number = record.whole("number")
+            if number in notes or not number:
+                raise record.error(f"the number {number} is taken or not above 0", "number")
+            notes[number] = record.filled("text")
         skills: dict[str, Skill] = {}
         for document in sorted(name for name in left if name.startswith("skills/")):
             name = document.removeprefix("skills/").removesuffix(".txt")
@@ -224,7 +227,7 @@ class Hermes:
             except ShelfError as error:
                 raise DocumentError(f"{document}: {error}") from None
             record = read_record(document, left.pop(document))
-            skills[name] = Skill(record.text("description"), record.text("text"))
+            skills[name] = Skill(record.filled("description"), record.filled("text"))
         refuse_unknown(left, "hermes")
         self._shelf = Shelf(notes, skills, max([numbers.pop("made", 0), *notes]))
         self._numbers = numbers

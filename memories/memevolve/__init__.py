@@ -26,7 +26,7 @@ from dataclasses import replace
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from envs.base import Task
-from memories.base import Edge, Event, Experience, Graph, Item, Node, Recall, Resources
+from memories.base import Cosine, Edge, Event, Experience, Graph, Item, Node, Recall, Resources, Share
 from memories.documents import Record, Value, refuse_unknown
 from memories.memevolve.fusion import (
     KINDS,
@@ -59,16 +59,16 @@ class MemEvolve:
         self,
         resources: Resources,
         top: PositiveInt = 3,
-        tfidf_share: float = 0.2,
-        neighbour_weight: float = 0.7,
-        minimum: float = 0.22,
+        tfidf_share: Share = 0.2,
+        neighbour_weight: Share = 0.7,
+        minimum: Cosine = 0.22,
         neighbours: NonNegativeInt = 3,
-        edge_cosine: float = 0.75,
+        edge_cosine: Cosine = 0.75,
         edges: NonNegativeInt = 5,
         merge_every: PositiveInt = 50,
-        merge_cosine: float = 0.7,
+        merge_cosine: Cosine = 0.7,
         prune_used: PositiveInt = 10,
-        prune_success: float = 0.2,
+        prune_success: Share = 0.2,
         temperature: NonNegativeFloat | None = None,
         episode_tokens: PositiveInt = 6000,
     ) -> None:
@@ -163,7 +163,7 @@ class MemEvolve:
     def _relink(self, id: str, links: Mapping[str, Link]) -> None:
         node = self._store[id]
         for gone in node.links.keys() - links.keys():
-            self._newer[gone].discard(id)
+            self._newer.get(gone, set()).discard(id)
         for older in links:
             self._newer.setdefault(older, set()).add(id)
         self._store.replace(id, replace(node, links=dict(sorted(links.items()))))
@@ -273,7 +273,7 @@ def _read(record: Record) -> FusionNode:
     for line in record.texts("links"):
         match line.split():
             case [id, ("same_task" | "similar") as kind, "used", used, "succeeded", succeeded] if (
-                used.isdigit() and succeeded.isdigit()
+                used.isdecimal() and succeeded.isdecimal()
             ):
                 links[id] = Link("same_task" if kind == "same_task" else "similar", int(used), int(succeeded))
             case _:
@@ -283,7 +283,7 @@ def _read(record: Record) -> FusionNode:
         next(one for one in KINDS if one == named),
         record.whole("task"),
         record.text("about"),
-        record.text("text"),
+        record.filled("text"),
         record.whole("support"),
         record.choice("settled", ("yes", "no")) == "yes",
         dict(sorted(links.items())),

@@ -59,7 +59,7 @@ class Tfidf:
         weights = counts * idf[terms]
         dots = np.bincount(owners, weights * wanted[terms], len(self._terms))
         lengths = np.sqrt(np.bincount(owners, weights**2, len(self._terms)) * (wanted @ wanted))
-        cosines = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+        cosines = np.divide(dots, lengths, out=np.zeros(len(dots)), where=lengths > 0)
         return dict(zip(self._terms, np.round(cosines, 6).tolist(), strict=True))
 
     def _all(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:

@@ -9,7 +9,16 @@ import pytest
 from pydantic import BaseModel, Field
 
 from agents.backbone import Model, Sampling, for_all_roles
-from agents.base import ROLES, BackboneFailed, BudgetExhausted, MalformedReply, Message, Role, Usage
+from agents.base import (
+    ROLES,
+    BackboneFailed,
+    BudgetExhausted,
+    MalformedReply,
+    Message,
+    Refusal,
+    Role,
+    Usage,
+)
 from agents.client import Client, RawReply, Request
 from agents.prompts import assistant, block, system, user
 from agents.scripted import ScriptedClient
@@ -159,6 +168,33 @@ def test_failures_pass_through(failure: Exception) -> None:
 
     with pytest.raises(type(failure)):
         Model(for_all_roles(ScriptedClient([])), fail).complete([user("u")], role="judge", schema=Verdict)
+
+
+def test_a_refusal_is_raised_with_its_words_once_it_is_recorded() -> None:
+    seen: list[str] = []
+
+    def recorder(client: Client, request: Request) -> RawReply:
+        seen.append(request.role)
+        return raw("I would rather not.", 5, finish="refused")
+
+    with pytest.raises(Refusal, match="refused by scripted: I would rather not"):
+        Model(for_all_roles(ScriptedClient([])), recorder).complete([user("u")], role="act")
+    assert seen == ["act"]
+
+
+def test_a_form_is_asked_for_again_where_thinking_left_no_room() -> None:
+    replies = iter([raw("", 30, finish="length"), raw(GOOD, 40)])
+    asked: list[Request] = []
+
+    def recorder(client: Client, request: Request) -> RawReply:
+        asked.append(request)
+        return next(replies)
+
+    reply = Model(for_all_roles(ScriptedClient([])), recorder).complete(
+        [user("u")], role="write", schema=Verdict
+    )
+    assert reply.data.outcome == "success" and reply.usage.input_tokens == 70
+    assert "cut off at its limit of 3 tokens" in asked[1].messages[-1]["content"]
 
 
 def test_half_surrogates_reach_neither_the_model_nor_the_caller() -> None:

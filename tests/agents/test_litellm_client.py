@@ -167,6 +167,9 @@ def test_a_completion_with_fields_of_a_wrong_type_is_told_in_a_line_and_paid_onc
     ):
         client(server).send(REQUEST)
     assert told in str(raised.value) and "Traceback" not in str(raised.value)
+    # it was surely billed: the request is counted by the bundled tokenizer
+    assert raised.value.billed is not None and raised.value.billed.input_tokens == 6
+    assert raised.value.billed.estimated
     assert len(server.requests) == 1
 
 
@@ -206,9 +209,11 @@ REFUSALS: list[Item] = [
     Fault(400, error("Content Exists Risk")),
     Fault(403, error("The model requires moderation and your input was flagged")),
     Fault(400, error("The response was filtered", "content_filter")),
-    Chat("", finish="content_filter"),
-    Chat("Half of it", finish="content_filter"),
-    Chat(None, message={"refusal": "I cannot help with that."}),
+]
+REFUSING_REPLIES = [
+    (Chat("", finish="content_filter"), "content_filter"),
+    (Chat("Half of it", finish="content_filter"), "Half of it"),
+    (Chat(None, message={"refusal": "I cannot help with that."}), "I cannot help with that."),
 ]
 FOR_THE_USER: list[Item] = [
     Fault(401, error("Incorrect API key provided")),
@@ -228,7 +233,6 @@ FOR_THE_USER: list[Item] = [
         (Fault(400, error("temperature must be at most 1")), BackboneFailed),
         (Fault(422, error("messages: field required")), BackboneFailed),
         (Fault(429, error("Request too large for served: Limit 30000, Requested 40000")), BackboneFailed),
-        (Chat("", finish="length"), BackboneFailed),
     ],
 )
 def test_what_cannot_pass_is_asked_once(fault: Item, kind: type[Exception]) -> None:
@@ -245,7 +249,6 @@ def test_what_cannot_pass_is_asked_once(fault: Item, kind: type[Exception]) -> N
     [
         (FOR_THE_USER[0], "MEMTRIAL_TEST_KEY"),
         (FOR_THE_USER[2], r"backbone\.model and backbone\.api_base"),
-        (Chat("", finish="length"), r"max_tokens=64.*larger backbone\.max_tokens"),
     ],
 )
 def test_errors_name_the_remedy(fault: Item, remedy: str) -> None:
@@ -253,11 +256,65 @@ def test_errors_name_the_remedy(fault: Item, remedy: str) -> None:
         sent(fault)
 
 
+@pytest.mark.parametrize(("chat", "words"), REFUSING_REPLIES)
+def test_a_refusal_that_came_as_a_reply_is_a_reply_with_its_cost(chat: Chat, words: str) -> None:
+    with OpenAIServer([chat, "never"]) as server:
+        reply = client(server).send(REQUEST)
+    assert (reply.finish, reply.text, len(server.requests)) == ("refused", words, 1)
+    assert (reply.input_tokens, reply.output_tokens) == (11, 7)
+    assert reply.cost == pytest.approx((11 * 2 + 7 * 8) / 1e6)
+
+
+@pytest.mark.parametrize("text", ["", None, "<think>It is"])
+def test_a_reply_whose_thinking_took_all_its_tokens_is_a_reply_and_told(text: str | None) -> None:
+    waits = Waits()
+    with OpenAIServer([Chat(text, finish="length"), "never"]) as server:
+        reply = client(server, waits).send(REQUEST)
+    assert (reply.text, reply.finish, reply.output_tokens, len(server.requests)) == ("", "length", 7, 1)
+    assert "used up max_tokens=64" in waits.told[0] and "larger backbone.max_tokens" in waits.told[0]
+
+
+def test_empty_replies_count_with_the_one_that_follows() -> None:
+    read_twice = {"prompt_tokens": 20, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 8}}
+    reply = sent(Chat(""), Chat("", read_twice), Chat("fine"))
+    assert (reply.text, reply.retries) == ("fine", 2)
+    assert (reply.input_tokens, reply.cached_tokens, reply.output_tokens) == (11 + 20 + 11, 8, 7 + 1 + 7)
+    assert reply.cost == pytest.approx(((42 - 8) * 2 + 8 * 0.5 + 15 * 8) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("script", "billed"),
+    [
+        ([Chat("")] * 3, (33, 21)),
+        ([Chat(""), Fault(500, error("oops")), Fault(500, error("oops"))], (11, 7)),
+        ([Chat(""), Fault(401, error("Incorrect API key provided"))], (11, 7)),
+        ([Fault(500, error("oops"))] * 3, None),
+        ([Fault(400, error("Content Exists Risk"))], None),
+        ([Fault(200, {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [],
+                      "usage": {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}})] * 3, (15, 6)),
+    ],
+)  # fmt: skip
+def test_a_failure_says_what_the_answers_before_it_cost(
+    script: list[Item], billed: tuple[int, int] | None
+) -> None:
+    with pytest.raises(BackboneFailed) as raised:
+        sent(*script)
+    usage = raised.value.billed
+    assert (usage and (usage.input_tokens, usage.output_tokens)) == billed
+
+
 def test_a_reply_that_was_cut_off_says_so() -> None:
     assert sent(Chat("Once upon a", finish="length")).finish == "length"
 
 
-@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+        {"prompt_tokens": 10**30, "completion_tokens": -5, "total_tokens": 0},
+    ],
+)
 def test_missing_usage_is_an_estimate_and_marked(usage: dict[str, Any] | None) -> None:
     reply = sent(Chat("hello there", usage))
     assert reply.estimated
@@ -312,11 +369,6 @@ def test_thoughts_that_a_server_leaves_in_the_text_are_kept_apart(
 ) -> None:
     got = sent(text)
     assert (got.reasoning, got.text) == (reasoning, reply)
-
-
-def test_a_reply_cut_off_while_thinking_says_so() -> None:
-    with pytest.raises(BackboneFailed, match=r"max_tokens=64"):
-        sent(Chat("<think>It is", finish="length"))
 
 
 def test_half_surrogates_of_a_reply_are_replaced() -> None:

@@ -95,6 +95,7 @@ def run(
     forbid_new: bool = False,
     replies: Path | None = None,
     meta: dict[str, str] | None = None,
+    agent: LoopOptions | None = None,
 ) -> Watched:
     """Do a run in `folder`; the same call resumes it. Gives the progress with its lines."""
     environment = environment or NullEnvironment(size=6, steps=6)
@@ -116,7 +117,7 @@ def run(
             progress.tell(note)
         parts = Parts(
             environment,
-            LoopOptions(),
+            agent or LoopOptions(),
             backbone,
             Judge(backbone),
             memory(resources),

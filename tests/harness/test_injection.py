@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
+
 from agents import tokens
-from agents.base import Step
-from harness.injection import cap, injection
+from agents.base import Step, Tool
+from harness.injection import Budgeted, injection, within
 from memories.base import Recall
 
 
@@ -24,11 +28,35 @@ def test_each_text_once_and_summed_over_the_calls_that_repeat_it() -> None:
     assert injection("", steps[:1]).tokens_calls == 0
 
 
-def test_a_cap_keeps_whole_lines() -> None:
-    recall = Recall("heat water\ncool water\nheat")
-    cap(recall, None)
-    assert recall.text == "heat water\ncool water\nheat"
-    cap(recall, 4)
-    assert recall.text == "heat water\ncool water"
-    cap(recall, 1)
-    assert recall.text == ""
+@pytest.mark.parametrize(
+    ("limit", "kept"),
+    [(5, "heat water\ncool water\nheat"), (4, "heat water\ncool water"), (3, "heat water"), (1, ""), (0, "")],
+)
+def test_a_cap_keeps_whole_lines(limit: int, kept: str) -> None:
+    assert within("heat water\ncool water\nheat", limit) == kept
+
+
+class Talking(Recall):
+    """Says two lines before every step, and objects to everything."""
+
+    def before_step(self, history: Sequence[Step]) -> str | None:
+        return "cool water\nheat" if len(history) != 1 else None
+
+    def check_action(self, action: str, history: Sequence[Step]) -> str | None:
+        return "heat water"
+
+
+def test_a_budget_holds_for_all_that_an_episode_is_shown() -> None:
+    """12 tokens: 2 for the text, 3 for a note, 4 for a reply, 2 for an objection; then one is left."""
+    recall = Talking("heat water", tools=[Tool("open", "open(x)", lambda x: f"{x}\n{x}")])
+    guide = Budgeted(recall, 12)
+    assert guide.text == "heat water"
+    assert guide.before_step([]) == "cool water\nheat"
+    assert guide.before_step([Step("act", "", "a", "b")]) is None
+    (tool,) = guide.tools
+    assert (tool.name, tool.call("heat water")) == ("open", "heat water\nheat water")
+    assert guide.check_action("stop", []) == "heat water"
+    assert guide.check_action("stop", []) is None, "an objection without its reason is none"
+    assert guide.before_step([]) is None
+    assert tool.call("cool") == "cool"
+    assert tool.call("cool") == "(cut: memory.budget_tokens is used up)"

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agents.base import BackboneFailed, BudgetExhausted, ContextOverflow, Refusal
+from agents.base import BackboneFailed, BudgetExhausted, ContextOverflow, Refusal, Usage
+from agents.client import RawReply, Request
+from agents.loop import LoopOptions
+from agents.prompts import user
 from envs.base import EnvironmentFailed, Evaluation, SetupError, Task
 from envs.null import NullEnvironment, NullWorld
 from harness.budget import Caps
 from harness.stream import StreamOptions, ordered
-from memories.base import Experience, Resources
+from memories.base import Experience, Recall, Resources
 from memories.flat import Flat
 from memories.none import NoMemory
 from tests.harness import rig
@@ -121,6 +126,45 @@ def test_a_memory_exported_from_one_run_starts_another(tmp_path: Path) -> None:
         rig.run(tmp_path / "third", flat, options=StreamOptions(memory_from="nowhere"))
 
 
+def test_a_start_from_a_memory_that_learned_nothing_is_refused(tmp_path: Path) -> None:
+    rig.run(tmp_path / "nothing", NoMemory)
+    rig.run(tmp_path / "frozen", flat, options=StreamOptions(freeze_after=0))
+    for name, memory in (("nothing", flat), ("frozen", flat), ("nothing", NoMemory)):
+        options = StreamOptions(memory_from=str(tmp_path / name), freeze_after=0)
+        with pytest.raises(SetupError, match=r"has learned nothing\. Name a run of notes"):
+            rig.run(tmp_path / f"to_{name}_{memory.__name__}", memory, options=options)
+
+
+def test_a_start_from_another_method_or_a_damaged_memory_says_which_it_is(tmp_path: Path) -> None:
+    rig.run(tmp_path / "flat", flat)
+    options = StreamOptions(memory_from=str(tmp_path / "flat"))
+    with pytest.raises(SetupError, match=r"Name a run of other: this is one of notes"):
+        rig.run(tmp_path / "a", NoMemory, options=options, meta={**rig.META, "memory": "other"})
+    connection = sqlite3.connect(tmp_path / "flat" / "run.sqlite")
+    connection.execute("UPDATE changes SET text = 'oops' WHERE document LIKE '%00001%'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(SetupError, match=r"00001\.txt, line 1: 'oops' .* Mend that document"):
+        rig.run(tmp_path / "b", flat, options=options)
+
+
+class Shouting(Flat):
+    """Injects 50 lines of 2 tokens, whatever it knows."""
+
+    def begin(self, task: Task, observation: str) -> Recall:
+        return Recall("\n".join(["heat water"] * 50))
+
+
+def test_the_memorys_text_leaves_room_for_the_episode(tmp_path: Path) -> None:
+    """Of 100 tokens, half of the 80 percent that a conversation may fill: 40 tokens, 20 lines."""
+    agent = LoopOptions(context_tokens=100)
+    progress = rig.run(tmp_path, lambda resources: Shouting(resources, k=2), agent=agent)
+    assert tasks(tmp_path, "injected, injected_tokens")[0] == ("\n".join(["heat water"] * 20), 40)
+    assert any(
+        "cut to 40 tokens, half of what agent.context_tokens leaves" in line for line in progress.lines
+    )
+
+
 def test_an_environment_that_fails_once_is_tried_again(tmp_path: Path) -> None:
     broken = Brittle(lambda task, attempt: "step" if (task, attempt) == (2, 1) else "", size=3, steps=6)
     rig.run(tmp_path, flat, environment=broken)
@@ -165,6 +209,104 @@ def test_a_dead_backbone_can_be_recorded_instead(tmp_path: Path) -> None:
     player = rig.Player(rig.fail_at(0, rig.down()))
     rig.run(tmp_path, flat, player, StreamOptions(on_backbone_failure="record"))
     assert [row[0] for row in tasks(tmp_path, "failure")] == ["backbone"] + ["none"] * 5
+
+
+class Fickle(rig.Player):
+    """Fails at the first call of a role; `billed` is what unusable answers before the failure have cost."""
+
+    def __init__(self, role: str, billed: Usage | None = None) -> None:
+        super().__init__()
+        self.role, self.billed, self.failed = role, billed, False
+
+    def send(self, request: Request) -> RawReply:
+        if request.role == self.role and not self.failed:
+            self.failed = True
+            error = rig.down()
+            error.billed = self.billed
+            raise error
+        return super().send(request)
+
+
+class Asking(Flat):
+    """Asks the backbone when it writes."""
+
+    def __init__(self, resources: Resources) -> None:
+        super().__init__(resources, k=2)
+        self.backbone = resources.backbone
+
+    def write(self, experience: Experience) -> None:
+        self.backbone.complete([user("What was learned?")], role="write")
+        super().write(experience)
+
+
+@pytest.mark.parametrize("role", ["judge", "write"])
+def test_a_backbone_that_fails_after_the_episode_takes_no_evaluation_away(tmp_path: Path, role: str) -> None:
+    record = StreamOptions(on_backbone_failure="record")
+    progress = rig.run(tmp_path, Asking, Fickle(role), record)
+    rows = tasks(tmp_path, "failure, evaluation, written, write_error, verdict")
+    assert rows[0][:4] == ("none", "done", 0, "BackboneFailed: the endpoint does not answer")
+    assert (rows[0][4] == "unreadable") is (role == "judge")
+    assert [row[:3] for row in rows[1:]] == [("none", "done", 1)] * 5
+    assert any("the memory learned nothing from it" in line for line in progress.lines)
+
+
+@pytest.mark.parametrize("role", ["judge", "write"])
+def test_a_world_that_keeps_changes_keeps_its_episode_where_the_run_stops_after_it(
+    tmp_path: Path, role: str
+) -> None:
+    player = Fickle(role)
+    with pytest.raises(BackboneFailed):
+        rig.run(tmp_path, Asking, player, environment=Sites(size=3, steps=6))
+    assert tasks(tmp_path, "failure, evaluation, written") == [("none", "done", 0)]
+    rig.run(tmp_path, Asking, player, environment=Sites(size=3, steps=6))
+    assert tasks(tmp_path, "failure, evaluation, written") == [
+        ("none", "done", 0), ("none", "done", 1), ("none", "done", 1)
+    ]  # fmt: skip
+
+
+def test_answers_that_could_not_be_used_are_counted_and_never_given_again(tmp_path: Path) -> None:
+    whole = rig.Player()
+    rig.run(tmp_path / "whole", flat, whole)
+    player = Fickle("judge", Usage(400, 100, cost=0.5))
+    with pytest.raises(BackboneFailed):
+        rig.run(tmp_path / "cut", flat, player)
+    player.failed = False  # fails a second time at the same call
+    with pytest.raises(BackboneFailed):
+        rig.run(tmp_path / "cut", flat, player)
+    with pytest.raises(BudgetExhausted, match=r"budget\.usd=1 is reached \(1\.0"):
+        rig.run(tmp_path / "cut", flat, player, caps=Caps(usd=1.0))
+    rig.run(tmp_path / "cut", flat, player)
+    cut, plain = (rig.record(tmp_path / name, ("calls",))["calls"] for name in ("cut", "whole"))
+    extra = [row for row in cut if row not in plain]
+    assert len(extra) == 2 and len(cut) == len(plain) + 2
+    connection = sqlite3.connect(tmp_path / "cut" / "run.sqlite")
+    query = "SELECT role, task, finish, input_tokens, output_tokens, cost FROM calls WHERE finish != 'stop'"
+    assert connection.execute(query).fetchall() == [("judge", 1, "unusable", 400, 100, 0.5)] * 2
+    assert connection.execute("SELECT COUNT(*) FROM intents").fetchone() == (0,)
+    assert player.sent == whole.sent
+
+
+class Refusing(rig.Player):
+    """Declines the judge's question of task 1, in a reply that is billed."""
+
+    def send(self, request: Request) -> RawReply:
+        reply = super().send(request)
+        first = request.role == "judge" and sum(text.endswith("judge") for text in self.sent) == 1
+        return replace(reply, text="I would rather not.", finish="refused") if first else reply
+
+
+def test_a_refusal_that_was_billed_is_recorded_like_any_reply(tmp_path: Path) -> None:
+    player = Refusing()
+    rig.run(tmp_path / "recorded", flat, player)
+    assert tasks(tmp_path / "recorded", "verdict, reason")[0] == (
+        "unreadable", "refusal: refused by player: I would rather not."
+    )  # fmt: skip
+    assert len(rig.record(tmp_path / "recorded", ("calls",))["calls"]) == len(player.sent)
+    silent = rig.Player(lambda n: pytest.fail("a call was made"))
+    rig.run(
+        tmp_path / "replayed", flat, silent, forbid_new=True, replies=tmp_path / "recorded" / "run.sqlite"
+    )
+    assert rig.record(tmp_path / "replayed") == rig.record(tmp_path / "recorded")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from agents.base import Episode, MalformedReply, Message, Reply, Role, Step, Verdict
+from agents.base import ContextOverflow, Episode, MalformedReply, Message, Refusal, Reply, Role, Step, Verdict
 from agents.reader.answers import Prompt, rule_for
 from envs.base import Capability, Task
 from memories.base import Embedder, Experience, Memory, Recall, Resources, Vectors
@@ -138,7 +138,7 @@ class Rules(Recording):
 
 
 class Anything(Recording):
-    """Any reply that fits the schema, drawn from the prompt's hash; every ninth stays malformed."""
+    """Any reply that fits the schema, drawn from the prompt's hash; every ninth question stays unanswered."""
 
     def answer(
         self, messages: Sequence[Message], role: Role, schema: type[BaseModel] | None, text: str
@@ -147,7 +147,9 @@ class Anything(Recording):
         if schema is None:
             return Reply(_text(rng, text))
         if rng.random() < 1 / 9:
-            raise MalformedReply("does not fit", "{")
+            raise rng.choice(
+                (MalformedReply("does not fit", "{"), Refusal("no"), ContextOverflow("too long"))
+            )
         return _fitting(schema, rng, text)
 
 

@@ -9,13 +9,25 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
-from agents.base import Episode, Step, Verdict
+from agents.base import (
+    ContextOverflow,
+    Episode,
+    MalformedReply,
+    Message,
+    Refusal,
+    Reply,
+    Role,
+    Step,
+    Verdict,
+)
 from envs.base import Task
 from memories.base import DocumentError, Experience, Graph, Memory, Recall
 from tests.memories.helpers import HOSTILE, NAMES, Anything, Recording, Rules, build, config
@@ -223,6 +235,30 @@ def test_a_graph_holds_the_ends_of_its_edges(name: str) -> None:
         ids = [node.id for node in graph.nodes]
         assert len(ids) == len(set(ids))
         assert {end for edge in graph.edges for end in (edge.source, edge.target)} <= set(ids)
+
+
+class Unanswered(Rules):
+    """Answers by rules, and leaves every third question without an answer."""
+
+    how: Exception
+
+    def answer(
+        self, messages: Sequence[Message], role: Role, schema: type[BaseModel] | None, text: str
+    ) -> Reply:
+        if len(self.calls) % 3 == 0:
+            raise self.how
+        return super().answer(messages, role, schema, text)
+
+
+def test_a_refusal_or_an_overflow_costs_a_memory_no_more_than_a_malformed_reply(name: str) -> None:
+    """It goes on without the answer: the episode and what was written before stay."""
+    ends = []
+    for how in (MalformedReply("no", "{"), Refusal("no"), ContextOverflow("too long")):
+        backbone = Unanswered()
+        backbone.how = how
+        memory, _ = story(backbone, name)
+        ends.append((dict(memory.documents()), dict(memory.counters()), backbone.calls))
+    assert ends[0] == ends[1] == ends[2]
 
 
 def test_a_write_can_hold_no_official_score() -> None:

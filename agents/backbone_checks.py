@@ -67,13 +67,13 @@ def _endpoint(config: BackboneConfig, api_base: str, key: str) -> Check:
         remedy = (
             f"export {config.key_variable}=... with a valid key" if error.code in (401, 403) else _ADDRESS
         )
-        return Check(name, False, f"{shown} answers {error.code} {scrub(str(error.reason), key)}", remedy)
+        return Check(name, False, f"{shown} answers {error.code} {scrub(str(error.reason), [key])}", remedy)
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         return Check(
             name,
             False,
-            f"{shown} does not answer: {scrub(str(reason), key)}",
+            f"{shown} does not answer: {scrub(str(reason), [key])}",
             f"start the server, or {_ADDRESS}",
         )
     except (KeyError, TypeError):

@@ -23,6 +23,9 @@ from agents.retry import RetryOptions, Tell, Transient, silent, with_retries
 from agents.structured import clean
 from envs.base import SetupError
 
+IN_ENVIRONMENT = "env:"
+"""How a value begins that stands for a variable of the environment."""
+
 
 @dataclass
 class LiteLLMClient:
@@ -42,7 +45,8 @@ class LiteLLMClient:
     drop: Sequence[str] = ()
     """Parameters not to send: temperature, max_tokens or seed, for models that reject them."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Further parameters of the call, e.g. reasoning_effort."""
+    """Further parameters of the call, e.g. reasoning_effort. A text `env:NAME`, at any depth, stands for the
+    variable NAME of the environment, for headers that hold a key."""
     prices: PriceTable = field(default_factory=load_prices, repr=False)
     tell: Tell = field(default=silent, repr=False)
     """Gets a line for each wait."""
@@ -67,11 +71,13 @@ class LiteLLMClient:
         Raises SetupError (the key's variable is not set), ContextOverflow, Refusal, AccessFailed, BackboneFailed.
         """
         key = self._key()
+        extra, more = from_environment(self.extra, self.model)
+        secrets = (key, *more)
         last = request.messages[-1]["content"] if request.messages else ""
         wasted: list[Usage] = []
         try:
             reply, retries = with_retries(
-                lambda: self._attempt(request, key, wasted),
+                lambda: self._attempt(request, key, extra, secrets, wasted),
                 self.retry,
                 key=f"{request.model}\n{request.seed}\n{last}",
                 sleep=self.sleep,
@@ -90,7 +96,14 @@ class LiteLLMClient:
             raise missing_key(self.api_key_env, self.model)
         return key
 
-    def _attempt(self, request: Request, key: str, wasted: list[Usage]) -> RawReply:
+    def _attempt(
+        self,
+        request: Request,
+        key: str,
+        extra: Mapping[str, Any],
+        secrets: Sequence[str],
+        wasted: list[Usage],
+    ) -> RawReply:
         """One answer. What one that cannot be used has cost is added to `wasted` before this raises."""
         parameters: dict[str, Any] = {
             "temperature": request.temperature,
@@ -113,11 +126,11 @@ class LiteLLMClient:
                 max_retries=0,
                 num_retries=0,
                 **sent,
-                **self.extra,
+                **extra,
             )
         except Exception as error:
             # `from None`: litellm's traceback may show the key
-            failed = understand(error, self.endpoint, key)
+            failed = understand(error, self.endpoint, secrets)
             if isinstance(failed, UnreadableCompletion):
                 wasted.append(self._usage(None, request, ""))
             raise failed from None
@@ -125,25 +138,25 @@ class LiteLLMClient:
             if getattr(response, "usage", None):
                 wasted.append(self._usage(response.usage, request, ""))
             raise Transient("a reply without choices")
-        reply = self._read(response, request, key, time.monotonic() - started)
+        reply = self._read(response, request, secrets, time.monotonic() - started)
         if not reply.text.strip() and reply.finish != "length":
             wasted.append(reply.usage)
             raise Transient("an empty reply")
         return reply
 
-    def _read(self, response: Any, request: Request, key: str, seconds: float) -> RawReply:
+    def _read(self, response: Any, request: Request, secrets: Sequence[str], seconds: float) -> RawReply:
         """A completion with at least one choice as ours."""
         choice = response.choices[0]
         finish = str(choice.finish_reason or "stop")
-        text = clean(scrub(choice.message.content or "", key))
-        reasoning = clean(scrub(getattr(choice.message, "reasoning_content", None) or "", key)).strip()
+        text = clean(scrub(choice.message.content or "", secrets))
+        reasoning = clean(scrub(getattr(choice.message, "reasoning_content", None) or "", secrets)).strip()
         if not reasoning:
             reasoning, text = split_reasoning(text)
         if reasoning:
             text = text.lstrip()
         refusal = getattr(choice.message, "refusal", None)
         if finish == "content_filter" or (refusal and not text):
-            text, finish = clean(scrub(str(refusal or text or finish), key)), "refused"
+            text, finish = clean(scrub(str(refusal or text or finish), secrets)), "refused"
         if finish == "length" and not text.strip():
             self.tell(
                 f"{self.model} used up max_tokens={request.max_tokens} before it said anything (its reasoning "
@@ -185,6 +198,33 @@ def read_usage(usage: Any, request: Request, said: str) -> Usage:
     read = read or sum(tokens.count(message["content"]) for message in request.messages)
     written = written or tokens.count(said)
     return Usage(read, written, max(0, min(cached, read)), estimated=estimated)
+
+
+def from_environment(values: Mapping[str, Any], model: str) -> tuple[dict[str, Any], list[str]]:
+    """`values` with each text `env:NAME` replaced by that variable, and what was put in.
+
+    Raises SetupError for a variable that is not set.
+    """
+    put_in: list[str] = []
+
+    def resolved(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: resolved(inner) for key, inner in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [resolved(inner) for inner in value]
+        if not isinstance(value, str) or not value.startswith(IN_ENVIRONMENT):
+            return value
+        variable = value.removeprefix(IN_ENVIRONMENT)
+        found = os.environ.get(variable, "").strip()
+        if not found:
+            raise SetupError(
+                f"the environment variable {variable}, which backbone.extra names for {model}, is not set. "
+                f"Remedy: export {variable}=..."
+            )
+        put_in.append(found)
+        return found
+
+    return resolved(values), put_in
 
 
 def split_reasoning(text: str) -> tuple[str, str]:

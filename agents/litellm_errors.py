@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agents.base import BackboneFailed, ContextOverflow, Refusal
 from agents.retry import AccessFailed, Transient, retry_after
@@ -58,12 +60,17 @@ class Endpoint:
     """Environment variable of the key; empty if there is none."""
 
 
-def scrub(text: str, key: str) -> str:
-    """`text` without the key, whole or as providers mask it (`sk-a***z`)."""
-    if len(key) >= 8:
-        text = text.replace(key, "[key]")
-        text = _MASKED_KEY.sub(lambda found: "[key]" if _masks(found.group(), key) else found.group(), text)
+def scrub(text: str, secrets: Sequence[str]) -> str:
+    """`text` without the keys, whole or as providers mask them (`sk-a***z`)."""
+    for key in secrets:
+        if len(key) >= 8:
+            text = text.replace(key, "[key]")
+            text = _MASKED_KEY.sub(partial(_hidden, key=key), text)
     return text
+
+
+def _hidden(found: re.Match[str], key: str) -> str:
+    return "[key]" if _masks(found.group(), key) else found.group()
 
 
 def _masks(shown: str, key: str) -> bool:
@@ -72,20 +79,20 @@ def _masks(shown: str, key: str) -> bool:
     return bool(first or last) and key.startswith(first) and key.endswith(last)
 
 
-def understand(error: Exception, endpoint: Endpoint, key: str) -> Exception:
+def understand(error: Exception, endpoint: Endpoint, secrets: Sequence[str]) -> Exception:
     """The exception to raise for `error`: Transient, ContextOverflow, Refusal, AccessFailed or BackboneFailed."""
     kind = type(error).__name__
     if _NO_COMPLETION.search(str(error)):
         return Transient("a reply that is no completion")
     if unreadable := _UNREADABLE.search(str(error)):
         # Asked again, the server would most likely send the same, for the same price.
-        reason = clean(scrub(" ".join(unreadable[1].split()), key))[:_SHOWN]
+        reason = clean(scrub(" ".join(unreadable[1].split()), secrets))[:_SHOWN]
         return UnreadableCompletion(
             f"{endpoint.model} at {endpoint.address} sent a completion with fields of a wrong type: {reason}"
         )
     status = getattr(error, "status_code", None)
     status = status if isinstance(status, int) else None
-    words = " ".join(clean(scrub(_words(str(error)), key)).split())[:_SHOWN] or kind
+    words = " ".join(clean(scrub(_words(str(error)), secrets)).split())[:_SHOWN] or kind
     told = f"{endpoint.model} at {endpoint.address}: {words}"
     code = str(getattr(error, "code", "") or "")
     if kind == "UnsupportedParamsError":

@@ -24,6 +24,7 @@ _OPENING = re.compile(r"[{\[]")
 _MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _CUT_OFF = re.compile(r'\{\s*"')
 _STARTS = 200  # [ours] brackets of one reply that are looked at
+_LOOKED_THROUGH = 5_000_000  # [ours] characters in all that are searched for closing brackets
 _DEPTH = 100  # [ours] objects inside each other: no form is deeper
 _PROBLEMS = 5  # [ours] problems of one reply that are told
 _SHOWN = 120  # [ours] characters of a wrong value that are told
@@ -126,12 +127,13 @@ def _spans(text: str) -> Iterator[str]:
 
     What lies inside a list, or inside a broken or cut-off object, is not offered: a part is not the reply.
     """
-    position = 0
+    position = looked = 0
     for _ in range(_STARTS):
         found = _OPENING.search(text, position)
-        if not found:
+        if not found or looked > _LOOKED_THROUGH:
             return
         start, end = found.start(), _closing(text, found.start())
+        looked += (len(text) if end is None else end) - start
         position = start + 1
         if end is None:
             if _CUT_OFF.match(text, start):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,10 +20,12 @@ from harness.journal import Journal
 from harness.options import check_parameters, check_value, checked
 from harness.progress import LineProgress, Running
 from harness.recorder import JournalRecorder
+from harness.secrets import refuse_secrets
 from harness.stream import Parts, StreamOptions, stream
 from harness.variant import variant
 
 TOKENIZER = "all-MiniLM-L6-v2 WordPiece (bundled)"
+FOLDER_NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 NOT_FOR_CONSTRUCTORS = ("name", "label", "budget_tokens", "per_setting")
 """Keys of a group's file that describe it; everything else goes to the constructor."""
 PLAIN = {"seed": NonNegativeInt, "results_dir": str, "recorded": str | None, "dry_run": bool}
@@ -57,6 +60,7 @@ def plan(config: Mapping[str, Any], default: Mapping[str, Any]) -> Plan:
 
     Starts no engine and makes no call. Raises SetupError.
     """
+    refuse_secrets(config)
     for key, hint in PLAIN.items():
         check_value(hint, config.get(key), key)
     environment: Environment = build(config["env"], "env")
@@ -72,6 +76,12 @@ def plan(config: Mapping[str, Any], default: Mapping[str, Any]) -> Plan:
     seed = config["seed"]
     results = Path(config["results_dir"])
     backbone = config["backbone"]
+    for option, given in (("backbone.name", backbone["name"]), ("memory.name", memory["name"])):
+        if not FOLDER_NAME.fullmatch(str(given)):
+            raise SetupError(
+                f"{option}={given!r} is to be the name of a folder: give letters, digits and . _ + - (a letter or "
+                "digit first)."
+            )
     folder = results / environment.setting / backbone["name"] / memory["name"] / name / f"seed_{seed}"
     meta = {
         "setting": environment.setting,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,7 +68,12 @@ def variant(config: Mapping[str, Any], default: Mapping[str, Any]) -> str:
     before = what_counts(default)
     differing = {key: value for key, value in counts.items() if before.get(key, ...) != value}
     differing.update({key: "unset" for key in before if key not in counts})
-    text = ",".join(f"{key.split('.', 1)[1]}={_short(value)}" for key, value in sorted(differing.items()))
+    short = {key: key.split(".", 1)[1] for key in differing}
+    shared = {name for name, count in Counter(short.values()).items() if count > 1}
+    text = ",".join(
+        f"{key if short[key] in shared else short[key]}={_short(value)}"
+        for key, value in sorted(differing.items())
+    )
     name = re.sub(r"[^A-Za-z0-9=,._()\[\]-]", "_", text)[:80] or "default"
     digest = hashlib.sha256(json.dumps(counts, sort_keys=True, default=str).encode()).hexdigest()
     return f"{name}-{digest[:8]}"

@@ -386,6 +386,20 @@ def test_a_missing_key_is_named_before_anything_is_sent(monkeypatch: pytest.Monk
     assert server.requests == []
 
 
+def test_a_header_with_a_key_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTRIAL_TEST_HEADER", "Token 9c8b7a6f5e4d")
+    headers = {"extra_headers": {"X-Gateway": "env:MEMTRIAL_TEST_HEADER", "X-Plain": "yes"}}
+    with OpenAIServer([Chat("you sent Token 9c8b7a6f5e4d"), "x"]) as server:
+        asking = client(server, extra=headers)
+        reply = asking.send(REQUEST)
+        sent = {name.lower(): value for name, value in server.headers[0].items()}
+        assert (sent["x-gateway"], sent["x-plain"]) == ("Token 9c8b7a6f5e4d", "yes")
+        assert reply.text == "you sent [key]" and "9c8b7a6f5e4d" not in repr(asking)
+        monkeypatch.delenv("MEMTRIAL_TEST_HEADER")
+        with pytest.raises(SetupError, match=r"MEMTRIAL_TEST_HEADER, which backbone\.extra names"):
+            asking.send(REQUEST)
+
+
 def test_a_server_without_a_key_does_not_get_somebody_elses() -> None:
     with OpenAIServer(["x"]) as server:
         client(server, api_key_env=None).send(REQUEST)

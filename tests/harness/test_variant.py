@@ -46,6 +46,14 @@ def test_what_changes_results_makes_another_run_with_a_name_that_tells_it() -> N
         assert variant(other, DEFAULT) != variant(DEFAULT, DEFAULT)
 
 
+def test_options_of_one_name_are_told_apart() -> None:
+    both = {
+        **changed("agent", context_tokens=8000),
+        "backbone": changed("backbone", context_tokens=9000)["backbone"],
+    }
+    assert variant(both, DEFAULT).startswith("agent.context_tokens=8000,backbone.context_tokens=9000-")
+
+
 def test_the_order_of_options_does_not_matter() -> None:
     turned = {**DEFAULT, "memory": dict(reversed(DEFAULT["memory"].items()))}
     assert variant(turned, DEFAULT) == variant(DEFAULT, DEFAULT)

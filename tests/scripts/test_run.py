@@ -77,6 +77,8 @@ def test_a_sweep_goes_on_past_a_failure_and_names_it_at_the_end(tmp_path: Path) 
          ("http://127.0.0.1:9/v1", "Start the same command again")),
         (("backbone=local", "backbone.model=m", "backbone.api_base=http://127.0.0.1:9/v1", "budget.usd=1"),
          ("budget.usd", "price of 'm' is unknown", "budget.tokens")),
+        (("memory.name=../../x",), ("memory.name='../../x'", "name of a folder")),
+        (("+backbone.extra.api_key=sk-0123456789ab",), ("backbone.extra.api_key holds a key", "env:NAME")),
         (("backbone.calls=replay", "recorded=/nowhere"), ("/nowhere", "run.sqlite")),
     ],
 )  # fmt: skip
@@ -89,6 +91,8 @@ def test_what_a_user_gets_wrong_is_told_in_a_paragraph(
     assert "Traceback" not in told and told.count("memtrial:") == 1
     for part in parts:
         assert part in told, told
+    assert "sk-0123456789ab" not in told + done.stdout
+    assert not [path for path in tmp_path.rglob("*") if "0123456789ab" in path.name]
 
 
 def test_a_dry_run_starts_nothing_and_estimates_from_the_papers_table(tmp_path: Path) -> None:

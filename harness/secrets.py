@@ -1,0 +1,63 @@
+"""Keys never reach a record: a configuration that holds one is refused before anything is made or printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from agents.litellm_client import IN_ENVIRONMENT
+from envs.base import SetupError
+
+_NAME = re.compile(
+    r"api[-_]?keys?$|authorization|secret|passw(?:or)?d|cookie|credentials?$|(?:access|private)[-_]key"
+    r"|(?:^|[-_])(?:token|auth|key|signature|sig)$",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"(?:Bearer|Basic) \S|(?:sk|pk|rk|gsk|xai|hf|ghp)[-_][\w-]{12}|AIza\w{20}")
+
+
+def refuse_secrets(config: Mapping[str, Any]) -> None:
+    """Raises SetupError, which names the option and not its value, if a configuration holds a key.
+
+    Told by the option's name, by the value's form, and by what an address holds. In `backbone.extra` a
+    value may be given as `env:NAME` (see LiteLLMClient.extra).
+    """
+    for path, value in _texts(config, ""):
+        name = path.rpartition(".")[2]
+        if value.startswith(IN_ENVIRONMENT) and ".extra." in path:
+            continue
+        if _NAME.search(name) or _VALUE.match(value):
+            where = f"{path}=env:NAME" if ".extra." in path else "backbone.api_key_env=NAME"
+            raise SetupError(
+                f"{path} holds a key. Options are kept in each run's record and may be in its folder's name, so "
+                f"keys stay outside: export NAME=... and give {where}."
+            )
+        if _in_address(value):
+            raise SetupError(
+                f"{path} is an address with a password or key in it. Options are kept in each run's record: give "
+                "the address without it, and the key by backbone.api_key_env=NAME (export NAME=...)."
+            )
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """All texts of a configuration, each with its dotted path."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _texts(inner, path)
+    elif isinstance(value, str) and value.strip():
+        yield path, value.strip()
+
+
+def _in_address(value: str) -> bool:
+    if "://" not in value:
+        return False
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return False
+    return "@" in parts.netloc or any(_NAME.search(name) for name, _ in parse_qsl(parts.query))

@@ -37,7 +37,7 @@ class NullEnvironment:
 
     def info(self, task: Task) -> TaskInfo:
         room = self._room(task.number)
-        return TaskInfo(f"null-{task.number}", room, room, (room,), ("go", "press"))
+        return TaskInfo(f"lamp-{task.number}", room, room, (room,), ("go", "press"))
 
     def capabilities(self) -> Sequence[Capability]:
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +29,21 @@ class PerTask:
     source: str
 
 
-def describe(plan: Plan) -> str:
-    """The plan of a run in words: folder, tasks, what is done, and the estimate for what is left."""
+@dataclass(frozen=True)
+class Estimate:
+    """What is left of one run."""
+
+    text: str
+    """For a person, several lines."""
+    tasks: int
+    tokens: int | None = 0
+    """Input plus output; None: unknown."""
+    usd: float | None = 0.0
+    """US dollars; None: unknown."""
+
+
+def estimate(plan: Plan) -> Estimate:
+    """The plan of a run: folder, tasks, what is done, and what the rest would cost. Raises SetupError."""
     tasks = ordered(plan.environment.tasks(), plan.options)
     done = _done(plan.folder / FILE)
     left = max(len(tasks) - done, 0)
@@ -42,12 +55,12 @@ def describe(plan: Plan) -> str:
     ]
     model = str(plan.config["backbone"].get("model") or plan.meta["backbone"])
     if plan.meta["paid"] == "0":
-        return "\n".join([*lines, f"  cost:   nothing, backbone={plan.meta['backbone']} makes no paid call"])
+        lines.append(f"  cost:   nothing, backbone={plan.meta['backbone']} makes no paid call")
+        return Estimate("\n".join(lines), left)
     guess = from_runs(plan) or from_paper(plan.meta["memory"])
     if guess is None:
-        return "\n".join(
-            [*lines, "  cost:   unknown: no finished run of this kind, and no figure in the papers"]
-        )
+        lines.append("  cost:   unknown: no finished run of this kind, and no figure in the papers")
+        return Estimate("\n".join(lines), left, None, None)
     own = plan.config["backbone"].get("price")
     table = load_prices()
     if own:
@@ -57,7 +70,7 @@ def describe(plan: Plan) -> str:
     )
     cost = table.cost(model, inputs, outputs, cached)
     dollars = f"unknown (no price for {model})" if cost is None else f"about ${cost:,.2f}"
-    return "\n".join(
+    text = "\n".join(
         [
             *lines,
             f"  calls:  about {guess.calls * left:,.0f}",
@@ -66,6 +79,19 @@ def describe(plan: Plan) -> str:
             f"  from:   {guess.source}",
         ]
     )
+    return Estimate(text, left, inputs + outputs, cost)
+
+
+def total(estimates: Sequence[Estimate]) -> str:
+    """All runs of an experiment in a line."""
+    tokens = [one.tokens for one in estimates if one.tokens is not None]
+    dollars = [one.usd for one in estimates if one.usd is not None]
+    parts = [f"{sum(one.tasks for one in estimates):,} tasks to do", f"about {sum(tokens):,} tokens",
+             f"about ${sum(dollars):,.2f}"]  # fmt: skip
+    unknown = len(estimates) - len(dollars)
+    if unknown:
+        parts.append(f"and what is not known of {unknown} of the runs")
+    return ", ".join(parts)
 
 
 def from_runs(plan: Plan) -> PerTask | None:

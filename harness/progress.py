@@ -32,9 +32,9 @@ class Running:
             self.values.append(metrics.get(self.metric.value, 0.0))
 
     def text(self) -> str:
-        """e.g. `score 31.2 · 41,203 tokens · $0.12`."""
+        """e.g. `score so far 31.2 · 41,203 tokens · $0.12`."""
         usd, tokens, unknown = self.spent()
-        parts = [f"{self.metric.name} {self.score()}"]
+        parts = [f"{self.metric.name} so far {self.score()}"]
         if self.failed:
             parts.append(f"{self.failed} failed")
         parts.append(f"{tokens:,} tokens")

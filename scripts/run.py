@@ -30,6 +30,8 @@ CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 GROUPS = ("env", "agent", "backbone", "memory", "embedder", "judge", "logger")
 OUTCOMES, SWEEP = "MEMTRIAL_OUTCOMES", "MEMTRIAL_SWEEP"
 """Environment variables: the file in which each job says how it ended, and whether there are several."""
+ESTIMATE = "estimate"
+"""In that file: a line of a dry run, with tasks, tokens and US dollars."""
 
 
 @hydra.main(config_path=str(CONFIGS), config_name="run", version_base="1.3")
@@ -40,12 +42,16 @@ def job(config: DictConfig) -> str:
     choices = HydraConfig.get().runtime.choices
     name = " ".join(f"{group}={choices[group]}" for group in ("env", "backbone", "memory"))
     name += f" seed={OmegaConf.select(config, 'seed')}"
-    outcome = run(config, {group: choices[group] for group in GROUPS})
-    path = os.environ.get(OUTCOMES)
-    if path:
+    how, why = run(config, {group: choices[group] for group in GROUPS})
+    _log([name, how, why])
+    return how
+
+
+def _log(row: list[str]) -> None:
+    """Tell the process that sums up a sweep: how a job ended, or what it is estimated to cost."""
+    if path := os.environ.get(OUTCOMES):
         with Path(path).open("a") as log:
-            log.write(json.dumps([name, *outcome]) + "\n")
-    return outcome[0]
+            log.write(json.dumps(row) + "\n")
 
 
 def run(config: DictConfig, choices: Mapping[str, str]) -> tuple[str, str]:
@@ -97,9 +103,11 @@ def _run(config: DictConfig, choices: Mapping[str, str]) -> None:
     resolved = _resolved(config)
     planned = plan(resolved, _untouched(resolved, choices))
     if config.dry_run:
-        from harness.estimate import describe
+        from harness.estimate import estimate
 
-        print(describe(planned))
+        found = estimate(planned)
+        print(found.text)
+        _log([planned.name, ESTIMATE, json.dumps([found.tasks, found.tokens, found.usd])])
         return
     logger = build(resolved["logger"], "logger") if resolved["logger"]["name"] != "none" else None
     execute(planned, _progress(), logger)
@@ -155,8 +163,10 @@ def main() -> int:
             os.environ[SWEEP] = "1"
         job()
         rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    estimates = [json.loads(what) for _, how, what in rows if how == ESTIMATE]
+    rows = [row for row in rows if row[1] != ESTIMATE]
     if sweep:
-        _sum_up(rows)
+        _sum_up(rows, estimates)
     return 0 if all(how == "done" for _, how, _ in rows) and (rows or not sweep) else 1
 
 
@@ -200,15 +210,26 @@ def _is_sweep(words: list[str]) -> bool:
     return False
 
 
-def _sum_up(rows: list[list[str]]) -> None:
+def _sum_up(rows: list[list[str]], estimates: list[list[Any]]) -> None:
+    """How the runs of a sweep ended, those that ended alike together; of a dry run, what all would cost."""
     failed = [row for row in rows if row[1] != "done"]
+    well = "planned" if estimates else "done"
     print(
-        f"{len(rows)} run{'s' * (len(rows) != 1)}: {len(rows) - len(failed)} done, {len(failed)} not done.",
+        f"{len(rows)} run{'s' * (len(rows) != 1)}: {len(rows) - len(failed)} {well}, {len(failed)} not {well}.",
         file=sys.stderr,
     )
+    alike: dict[tuple[str, str], list[str]] = {}
     for name, how, why in failed:
-        print(f"  {name}: {how}: {why}", file=sys.stderr)
-    if failed:
+        alike.setdefault((how, why), []).append(name)
+    for (how, why), names in alike.items():
+        print(
+            f"  {names[0]}{f' and {len(names) - 1} more' * (len(names) > 1)}: {how}: {why}", file=sys.stderr
+        )
+    if estimates:
+        from harness.estimate import Estimate, total
+
+        print(f"All planned runs: {total([Estimate('', *one) for one in estimates])}.", file=sys.stderr)
+    elif failed:
         print("The same command goes on with those that are not done.", file=sys.stderr)
 
 

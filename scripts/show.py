@@ -2,6 +2,7 @@
 
 python -m scripts.show RUN                     # the run and its tasks, a line each
 python -m scripts.show RUN --task 3            # what was injected, every step, verdict, evaluation, tokens
+python -m scripts.show RUN --task 3 --calls     # every prompt and reply of that task, as they were sent
 python -m scripts.show RUN --memory [--at 3]   # the memory after the third task, and what that task changed
 python -m scripts.show RUN --memory --task 12  # the same after the task whose number is 12
 python -m scripts.show RUN --memory --dot      # its graph in Graphviz's language; --html FILE draws it
@@ -56,7 +57,7 @@ def task(connection: sqlite3.Connection, number: int) -> Iterator[str]:
     row = _row(connection, number)
     yield f"Task {number} (position {row['position']}, {row['id']})"
     yield row["instruction"]
-    yield from _section("Injected", row["injected"] or "(nothing)")
+    yield from _section("Injected at the start", row["injected"] or "(nothing)")
     items = ", ".join(f"{id_} ({kind})" for id_, kind in json.loads(row["items"]))
     yield f"Items: {items or 'none'}"
     yield from _section("Start", row["opening"])
@@ -97,6 +98,38 @@ def task(connection: sqlite3.Connection, number: int) -> Iterator[str]:
         estimated = ", tokens estimated" if call["e"] else ""
         used = f"{call['i']} in ({call['c']} cached), {call['o']} out"
         yield f"{call['role']:9} {call['n']} calls, {used}, {cost}{estimated}"
+
+
+def calls(connection: sqlite3.Connection, number: int) -> Iterator[str]:
+    """Every prompt and reply of a task. Messages at the start that the call before it had too are only counted.
+
+    Raises SetupError if the run has no such task.
+    """
+    _row(connection, number)
+    query = 'SELECT * FROM calls WHERE task = ? ORDER BY attempt, "index", key'
+    before: dict[str, list[str]] = {}
+    for count, call in enumerate(connection.execute(query, (number,)), 1):
+        retries = f", {call['retries']} retries" if call["retries"] else ""
+        yield from _section(
+            f"Call {count}: {call['role']}, attempt {call['attempt']}, {call['served']}, temperature "
+            f"{call['temperature']:g}, {call['input_tokens']} tokens in, {call['output_tokens']} out, "
+            f"{call['finish']}{retries}",
+            "",
+        )
+        hashes, last = json.loads(call["messages"]), before.get(call["role"], [])
+        same = next((n for n, pair in enumerate(zip(hashes, last, strict=False)) if pair[0] != pair[1]), None)
+        shared = min(len(hashes), len(last)) if same is None else same
+        if shared:
+            yield f"({shared} messages as in the {call['role']} call before)"
+        for hash_ in hashes[shared:]:
+            message = connection.execute(
+                "SELECT role, content FROM messages WHERE hash = ?", (hash_,)
+            ).fetchone()
+            yield f"[{message['role']}]\n{message['content']}"
+        if call["reasoning"]:
+            yield f"[reasoning]\n{call['reasoning']}"
+        yield f"[reply]\n{call['text']}"
+        before[call["role"]] = hashes
 
 
 def memory(connection: sqlite3.Connection, at: int | None) -> Iterator[str]:
@@ -187,6 +220,10 @@ def lines(words: argparse.Namespace) -> Iterator[str]:
                 yield str(words.html)
         elif words.memory:
             yield from memory(connection, _place(connection, words))
+        elif words.calls:
+            if words.task is None:
+                raise SetupError("--calls shows the prompts and replies of one task: name it by --task N.")
+            yield from calls(connection, words.task)
         elif words.task is not None:
             yield from task(connection, words.task)
         else:
@@ -206,6 +243,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument(
         "--task", type=int, metavar="N", help="show the episode of task N; with --memory, the memory after it"
     )
+    parser.add_argument("--calls", action="store_true", help="with --task: every prompt and reply of it")
     parser.add_argument("--memory", action="store_true", help="show the memory")
     parser.add_argument(
         "--at", type=int, metavar="N", help="the memory as it was after position N of the stream"

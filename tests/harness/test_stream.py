@@ -68,7 +68,7 @@ def tasks(folder: Path, columns: str) -> list[tuple[object, ...]]:
 def test_every_task_is_visited_once_in_release_order_and_recorded_whole(tmp_path: Path) -> None:
     rig.run(tmp_path, flat)
     rows = tasks(tmp_path, 'number, position, id, verdict, metrics, written, failure, "end"')
-    assert [(row[0], row[1], row[2]) for row in rows] == [(n, n, f"null-{n}") for n in range(1, 7)]
+    assert [(row[0], row[1], row[2]) for row in rows] == [(n, n, f"lamp-{n}") for n in range(1, 7)]
     for _, _, _, verdict, metrics, written, failure, end in rows:
         # The null world ends by itself only when the lamp is lit, and the player's judge sees that.
         assert (verdict == "success") == (json.loads(str(metrics))["success"] == 1) == (end == "finished")

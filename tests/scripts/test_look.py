@@ -23,9 +23,23 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_an_episode_is_shown_whole(results: Path) -> None:
     shown = command("show", str(run_folder(results)), "--task", "2").stdout
-    for part in ("Light the lamp", "== Injected ==", "== Start ==", "action: ", "verdict:    ",
+    for part in ("Light the lamp", "== Injected at the start ==", "== Start ==", "action: ", "verdict:    ",
                  "evaluation: done: success=", "injected:   ", "act ", "judge ", "write ", "$0.0000"):  # fmt: skip
         assert part in shown, part
+
+
+def test_every_prompt_and_reply_of_a_task_is_shown_once(results: Path) -> None:
+    run = run_folder(results)
+    shown = command("show", str(run), "--task", "2", "--calls").stdout
+    with closing(sqlite3.connect(run / "run.sqlite")) as record:
+        replies = record.execute("SELECT role, text FROM calls WHERE task = 2").fetchall()
+        (acts,) = record.execute("SELECT COUNT(*) FROM calls WHERE task = 2 AND role = 'act'").fetchone()
+    assert shown.count("\n== Call ") == len(replies)
+    assert all(f"[reply]\n{text}" in shown for _, text in replies)
+    # the acting conversation grows by a reply and an observation a call: its system message stands once
+    assert shown.count("Actions possible now") + shown.count("Step 1 of") >= 1
+    assert shown.count("messages as in the act call before") == acts - 1
+    assert shown.count("<task>") >= 2  # of the agent and of the judge
 
 
 def test_the_memory_is_shown_as_it_was_and_what_a_task_changed(results: Path) -> None:
@@ -45,6 +59,8 @@ def test_the_memory_is_shown_as_it_was_and_what_a_task_changed(results: Path) ->
         (("--task", "9"), "holds no task 9"),
         (("--memory", "--at", "7"), "out of range: the run holds positions 0 to 3"),
         (("--memory", "--dot"), "has no graph to draw"),
+        (("--calls",), "name it by --task N"),
+        (("--calls", "--task", "9"), "holds no task 9"),
     ],
 )
 def test_what_is_not_there_is_said(results: Path, words: tuple[str, ...], told: str) -> None:

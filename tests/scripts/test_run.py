@@ -108,6 +108,18 @@ def test_a_dry_run_starts_nothing_and_estimates_from_the_papers_table(tmp_path: 
     assert not list(tmp_path.rglob("*"))
 
 
+def test_a_dry_sweep_sums_up_and_tells_a_failure_once(tmp_path: Path) -> None:
+    words = ("backbone=gpt-4.1-mini", "backbone.price={input: 1.0, cached: 0.5, output: 2.0}", "dry_run=true")
+    done = lamp(tmp_path, "-m", "memory=flat", *words, "stream.limit=10,20", "seed=0")
+    # 30 tasks at 127,710.80 + 4,829.20 tokens, 0.88 dollars for ten (0.87569)
+    assert "2 runs: 2 planned, 0 not planned." in done.stderr
+    assert "All planned runs: 30 tasks to do, about 3,976,200 tokens, about $2.63." in done.stderr
+    assert "same command goes on" not in done.stderr
+    done = lamp(tmp_path, "-m", "memory=flat,none", *words, "stream.limit=0", "seed=0,1")
+    assert done.returncode == 1
+    assert done.stderr.count("memory=flat seed=0 and 3 more: failed: stream.limit=0 is out of range") == 1
+
+
 def test_a_dry_run_estimates_from_recorded_runs_of_the_same_kind(tmp_path: Path) -> None:
     with OpenAIServer(player) as base:
         lamp(tmp_path, *local(base.url), "memory=none", "stream.limit=2")

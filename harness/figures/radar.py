@@ -204,5 +204,6 @@ def _finish(
     drawn.suptitle(literal(title, 70), fontsize=10, y=top, va="bottom")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncol=4, fontsize=8, frameon=False)
     lines = [*notes, *head(panel.groups), *warnings(panel.groups)]
-    footer(drawn, [*notes, "; ".join(head(panel.groups)), *warnings(panel.groups)], y=-0.02)
+    rows = -(-len(axes.get_legend().get_texts()) // 4)
+    footer(drawn, [*notes, "; ".join(head(panel.groups)), *warnings(panel.groups)], y=0.02 - 0.03 * max(rows, 1))
     return save(drawn, folder, name, title=title, caption=lines, section="Categories")

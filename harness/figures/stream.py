@@ -40,8 +40,8 @@ def _draw(panel: Panel, folder: Path, paper: str | None) -> Drawn:
         tokens.plot(at, [point.injected for point in points], linewidth=1.1, **look)
         size.plot(at, [point.size / 1000 for point in points], linewidth=1.4, **look)
     metric = metric_label(panel.first.metrics[0])
-    for axes, name in ((scores, metric), (tokens, "injected tokens"), (size, "memory,\n1,000 characters")):
-        axes.set_ylabel(literal(name), fontsize=8)
+    for axes, name in ((scores, metric), (tokens, "injected tokens"), (size, "memory (1,000\ncharacters)")):
+        axes.set_ylabel("\n".join(map(literal, name.split("\n"))), fontsize=8)
         axes.tick_params(labelsize=8)
         axes.grid(color="#e6e6e6", linewidth=0.7)
         axes.spines[["top", "right"]].set_visible(False)
@@ -55,7 +55,8 @@ def _draw(panel: Panel, folder: Path, paper: str | None) -> Drawn:
     title = f"Along the stream on {setting_label(setting)}: {panel.title}"
     drawn.suptitle(literal(title, 80), fontsize=10, y=0.99)
     drawn.align_ylabels()
-    drawn.subplots_adjust(top=0.88, hspace=0.12)
+    rows = -(-len(scores.get_legend().get_texts()) // 4)
+    drawn.subplots_adjust(top=0.94 - 0.025 * max(rows, 1), hspace=0.12)
     window = window_of(max(run.total or len(run.tasks) for group in panel.groups for run in group.runs))
     notes = [f"Score: mean over all tasks so far{f'; faint: over the last {window} tasks' if moving else ''}. "
              "Means over seeds; failed tasks left out of scores."]  # fmt: skip

@@ -231,7 +231,7 @@ class AMem:
 
 KEYWORDS = """\
 Keywords are words or short phrases: the operations that the task asks for, the kinds of things it is about, the
-tools and the kinds of places. Leave out proper names, numbers and colours."""
+tools and the kinds of places ("kitchen" is one). Leave out proper names, numbers and colours."""
 """The same for notes and for the search, so that the two meet."""
 
 QUERY = f"""\

@@ -164,7 +164,9 @@ whole file of workflows from these records alone; an earlier one is replaced. No
 stands in two workflows: rather several short ones than one for a whole task. In names and actions put a
 {{placeholder}} with a telling name for whatever varies from task to task; keep the rest of each action
 exactly as the world accepted it. Leave out steps that failed or led nowhere. Of a step that is repeated, or
-that only some tasks need, say so in its reason ("once for each room on the way", "only if it is closed"). {DATA}"""
+that only some tasks need, say so in its reason ("once for each room on the way", "only if it is closed").
+Where another workflow fits in between, a reason may name it. What was found where belongs into
+descriptions, as seen in one task: later ones may find it elsewhere. {DATA}"""
 
 
 def induction_prompt(successes: Sequence[str]) -> list[Message]:

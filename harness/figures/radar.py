@@ -205,5 +205,7 @@ def _finish(
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncol=4, fontsize=8, frameon=False)
     lines = [*notes, *head(panel.groups), *warnings(panel.groups)]
     rows = -(-len(axes.get_legend().get_texts()) // 4)
-    footer(drawn, [*notes, "; ".join(head(panel.groups)), *warnings(panel.groups)], y=0.02 - 0.03 * max(rows, 1))
+    footer(
+        drawn, [*notes, "; ".join(head(panel.groups)), *warnings(panel.groups)], y=0.02 - 0.03 * max(rows, 1)
+    )
     return save(drawn, folder, name, title=title, caption=lines, section="Categories")

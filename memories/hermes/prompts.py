@@ -68,9 +68,10 @@ incomplete; patch or edit another existing one (edit: give its whole text anew);
 of task that no skill covers. Change no skill whose text you have not seen: name it in `view` first, and you
 are asked again with its text. A fitting skill that the agent did not open may need a better description.
 Delete a skill that does harm. Rest on what the record shows: a procedure comes from an episode that
-succeeded, one is enough; a failed one teaches pitfalls; one that was cut off at the limit of steps may have done
-nothing wrong but too much. What you infer and did not see, mark as a guess. If the verdict is unreadable, change
-notes only. If there is nothing to learn, change nothing.
+succeeded, one is enough; a failed one teaches pitfalls; one that was cut off at the limit of steps, which every task
+has, may have done nothing wrong but too much. What you infer and did not see, mark as a guess until an
+episode confirms it. If the verdict is unreadable, change notes only. If there is nothing to learn, change
+nothing.
 {DATA}"""
 
 SHOWN = "The skills that you asked for are shown. No further ones can be: leave `view` empty."

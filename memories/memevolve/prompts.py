@@ -35,8 +35,10 @@ class Encoded(BaseModel):
 ENCODE = f"""\
 You encode an agent's record of a task that it completed into four kinds of knowledge for later tasks: how
 this one was completed, the pattern behind it, a playbook of steps, and a checklist that guards against
-mistakes. Rest on what the record shows; a playbook has all its steps (without detours that changed nothing), of
-the other parts leave empty what would only be obvious. {DATA}"""
+mistakes. Rest on what the record shows. A playbook has all its steps, without detours that changed nothing; where
+actions were repeated, one line says what is repeated until when. Later tasks may find things, or the whole
+map, placed differently: name places only as where something was found this time. Of the other parts leave
+empty what this task's instruction already says. {DATA}"""
 
 
 def encode_prompt(experience: Experience, episode_tokens: int) -> list[Message]:

@@ -102,7 +102,8 @@ def change(prompt: Prompt, rng: random.Random) -> Changes:
         missing = [action for action in right if action not in tried]
         text = f"For a task like '{task}' do not leave out: {in_order(missing, 4)}." if missing else ""
         if not text and (wrong := refused(episode_steps(failure))):
-            text = f"Avoid `{sentence(wrong[0][0])}`: it is refused."
+            action, answer = wrong[0]
+            text = f"`{sentence(action)}` is refused where the answer is '{sentence(answer, 12)}'."
     else:
         text = f"For a task like '{task}' this order works: {in_order(right, 8)}." if right else ""
     if not text:

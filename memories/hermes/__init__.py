@@ -18,13 +18,16 @@ Deviations, and why:
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pydantic import NonNegativeFloat, PositiveInt
 
 from agents.base import Message, Tool
+from agents.prompts import shown
 from envs.base import Task
 from memories.base import DocumentError, Event, Experience, Graph, Item, Recall, Resources
 from memories.documents import Value, read_record, read_records, refuse_unknown, write_record, write_records
@@ -43,6 +46,7 @@ from memories.prompting import ask, episode_blocks
 from memories.store import STATE, take_numbers, write_numbers
 
 NOTES = "notes.txt"
+_VIEW = re.compile(r"skill_view\((.*)\)", re.DOTALL)
 VIEWED = 3
 """Skills that one review may have shown [ours]."""
 
@@ -65,10 +69,18 @@ class HermesRecall(Recall):
         self.events.append(Event("opened", plain))
         return full(plain, self.skills[plain])
 
-    @property
-    def opened(self) -> list[str]:
-        """Names of the skills that were opened, in order, each once."""
-        return list(dict.fromkeys(event.item for event in self.events if event.kind == "opened"))
+
+def _opened(experience: Experience) -> dict[str, int]:
+    """The skills that an episode opened, in order: name -> number of the step before which it first was."""
+    before: dict[str, int] = {}
+    step = 1
+    for one in experience.episode.steps:
+        step += one in shown([one])
+        if one.kind == "tool" and (call := _VIEW.fullmatch(one.action)):
+            with suppress(ShelfError):
+                before.setdefault(skill_name(call[1]), step)
+    names = [event.item for event in experience.recall.events if event.kind == "opened"]
+    return {name: before.get(name, 1) for name in names}
 
 
 class Hermes:
@@ -114,7 +126,7 @@ class Hermes:
     def write(self, experience: Experience) -> None:
         """Review the episode, with skills shown that the review asks for; tell what could not be done once."""
         recall = experience.recall
-        opened = recall.opened if isinstance(recall, HermesRecall) else []
+        opened = _opened(experience) if isinstance(recall, HermesRecall) else {}
         record = episode_blocks(experience, self.episode_tokens)
         review = self._review(review_prompt(record, self._shelf, self.notes_limit, opened))
         if asked := self._to_show(review, opened):
@@ -137,7 +149,7 @@ class Hermes:
         self._numbers["malformed"] += answer is None
         return answer
 
-    def _to_show(self, review: Review | None, opened: Sequence[str]) -> list[str]:
+    def _to_show(self, review: Review | None, opened: Mapping[str, int]) -> list[str]:
         """The skills that a review asks for and has not seen."""
         found: list[str] = []
         for name in review.view if review else ():

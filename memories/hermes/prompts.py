@@ -56,8 +56,8 @@ REVIEW = f"""\
 You keep an agent's notes and skills. Review the episode below and change them by what it teaches.
 Notes are short facts that are needed all the time, whatever the task: how things behave here, what to avoid.
 Keep them dense: replace a note rather than add a similar one, remove what proved wrong. Later tasks may start
-elsewhere and find things, or the whole map, placed differently: say of a place that was seen in one episode that it
-was, and leave it out if only this task needed it.
+elsewhere and find things, or the whole map, placed differently: a note on places says that it was seen so (you see
+one episode, so count none).
 Skills are named documents, one for each kind of task. The agent sees only their names and descriptions,
 and opens one when it needs it. A skill's text has the sections `When to use`, `Steps` (numbered, with the
 exact commands as the world accepts them, {{placeholders}} for what varies), `Pitfalls` and `How to verify`,
@@ -66,7 +66,8 @@ belongs to one procedure only, its pitfalls too, stands in its skill and not in 
 Prefer, in this order: patch a skill that was opened in the episode (its text is shown) and proved wrong or
 incomplete; patch or edit another existing one (edit: give its whole text anew); create one, only for a kind
 of task that no skill covers. Change no skill whose text you have not seen: name it in `view` first, and you
-are asked again with its text. A fitting skill that the agent did not open may need a better description.
+are asked again with its text. A fitting skill that the agent did not open may need a better description; a right
+text that it opened and did not follow needs its decisive line at the top, not other words.
 Delete a skill that does harm. Rest on what the record shows: a procedure comes from an episode that
 succeeded, one is enough; a failed one teaches pitfalls; one that was cut off at the limit of steps, which every task
 has, may have done nothing wrong but too much. What you infer and did not see, mark as a guess until an
@@ -83,11 +84,12 @@ made, or leave it out. Notes and skills are shown as they are now.
 
 
 def review_prompt(
-    record: str, shelf: Shelf, limit: int, opened: Sequence[str], asked: Sequence[str] = ()
+    record: str, shelf: Shelf, limit: int, opened: Mapping[str, int], asked: Sequence[str] = ()
 ) -> list[Message]:
     """The episode, the notes, the index of skills, and in full those opened and those asked for.
 
-    `record`: memories.prompting.episode_blocks. `limit`: characters that the notes may hold.
+    `record`: memories.prompting.episode_blocks. `limit`: characters that the notes may hold. `opened`: name
+    of a skill -> number of the step before which it was first opened.
     """
     return [system(REVIEW), user(record + "\n" + _shelf_blocks(shelf, limit, opened, asked))]
 
@@ -96,7 +98,7 @@ def mend_prompt(
     record: str,
     shelf: Shelf,
     limit: int,
-    opened: Sequence[str],
+    opened: Mapping[str, int],
     asked: Sequence[str],
     problems: Sequence[str],
 ) -> list[Message]:
@@ -106,13 +108,14 @@ def mend_prompt(
     return [first, user(f"{second['content']}\n\n{MEND}{told}")]
 
 
-def _shelf_blocks(shelf: Shelf, limit: int, opened: Sequence[str], asked: Sequence[str]) -> str:
+def _shelf_blocks(shelf: Shelf, limit: int, opened: Mapping[str, int], asked: Sequence[str]) -> str:
+    when = ", ".join(f"{name} before step {step}" for name, step in opened.items())
     shown = [
         block("notes", numbered(shelf.notes) or "(none yet)"),
         f"The notes use {shelf.size} of at most {limit} characters in all; their numbers are those shown.",
         block("skills", index(shelf.skills) or "(none yet)"),
-        "The agent acted with these notes and this list of skills in view."
-        + ("" if opened else " It opened no skill."),
+        "The agent acted with these notes and this list of skills in view. It opened "
+        + (f"{when}." if when else "no skill."),
     ]
     for kind, names in (("opened_skill", opened), ("asked_skill", asked)):
         shown += [block(kind, full(name, shelf.skills[name])) for name in names if name in shelf.skills]

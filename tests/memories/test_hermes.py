@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.base import MalformedReply
+from agents.base import MalformedReply, Step
 from envs.base import Task
 from memories.base import Memory, Recall
 from memories.hermes.shelf import Shelf, ShelfError
@@ -228,3 +228,21 @@ def test_the_review_is_told_the_cap_that_is_kept() -> None:
     assert "The notes use 40 of at most 50 characters" in backbone.prompts("Review")[1]
     assert "the notes would hold 53 characters, 50 is the most" in backbone.prompts("Review")[2]
     assert "2200" not in backbone.prompts("Review")[0]
+
+
+def test_the_review_is_told_when_a_skill_was_opened() -> None:
+    backbone = Scripted(review([], [skill("create", "boil", "To boil.", text="one")]), *[review([], [])] * 2)
+    memory = build("hermes", backbone)
+    memory.write(experience(1, "boil water"))
+    recall, _ = view(memory, 2, "boil")
+    steps = [
+        Step("act", "", "look around", "A kitchen."),
+        Step("tool", "", 'skill_view("Boil")', "one"),
+        Step("look_up", "", "check valid actions", "wait"),
+        Step("tool", "", "skill_view(boil)", "one"),
+        Step("act", "", "wait", "Time passes."),
+    ]
+    memory.write(experience(2, "boil water", steps=steps, recall=recall))
+    assert "in view. It opened boil before step 2." in backbone.prompts("Review")[1]
+    memory.write(experience(3, "boil water", recall=memory.begin(Task(3, "boil water"), "")))
+    assert "in view. It opened no skill." in backbone.prompts("Review")[2]

@@ -248,12 +248,12 @@ EVOLUTION = f"""\
 You keep an agent's notes as a network. A new note arrives; its nearest neighbours are shown, each with
 its id. Decide:
 - none: it changes nothing;
-- strengthen: link the new note to the neighbours that truly belong with it, and give the new note's tags anew,
-  in the light of them;
+- strengthen: link the new note to the neighbours that truly belong with it (whoever finds it is shown those
+  too, so link what adds to it), and give the new note's tags anew, in the light of them;
 - update_neighbour: the new note makes some neighbours better understood; give each such neighbour's
   context and tags anew; a field left out or empty stays as it is. A context is read later and alone: it
-  stays as short as it was, speaks of no "new note", and may say what other attempts at such a task show, but
-  claims no cause that the records do not show;
+  stays within two sentences, speaks of no "new note", and may say what other attempts at such a task show,
+  but claims no cause that the records do not show;
 - both.
 Trajectories are shortened here; a context was written from the whole of its episode. Notes that say the
 same need no link. Name neighbours by their ids only. {DATA}"""

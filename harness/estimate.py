@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.prices import Price, PriceTable, load_prices
-from envs.base import SetupError
+from envs.base import Environment, SetupError, Task
 from harness import database
 from harness.assemble import Plan
 from harness.journal import FILE
@@ -44,13 +44,15 @@ class Estimate:
 
 def estimate(plan: Plan) -> Estimate:
     """The plan of a run: folder, tasks, what is done, and what the rest would cost. Raises SetupError."""
-    tasks = ordered(plan.environment.tasks(), plan.options)
+    known, doubt = _tasks(plan.environment)
+    tasks = ordered(known, plan.options)
     done = _done(plan.folder / FILE)
     left = max(len(tasks) - done, 0)
     lines = [
         f"{plan.name}",
         f"  folder: {plan.folder}",
         f"  tasks:  {len(tasks)} ({done} done, {left} to do)",
+        *([f"  note:   the benchmark's known number of tasks, since {doubt}"] if doubt else []),
         f"  stream: {plan.meta['stream']}",
     ]
     model = str(plan.config["backbone"].get("model") or plan.meta["backbone"])
@@ -92,6 +94,17 @@ def total(estimates: Sequence[Estimate]) -> str:
     if unknown:
         parts.append(f"and what is not known of {unknown} of the runs")
     return ", ".join(parts)
+
+
+def _tasks(environment: Environment) -> tuple[Sequence[Task], str]:
+    """The tasks to count, and what speaks against it: an engine that is missing here needs none for that."""
+    try:
+        return environment.tasks(), ""
+    except SetupError as error:
+        known = getattr(environment, "known_tasks", None)
+        if known is None:
+            raise
+        return [Task(number, "") for number in range(1, known + 1)], str(error)
 
 
 def from_runs(plan: Plan) -> PerTask | None:

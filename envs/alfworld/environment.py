@@ -13,7 +13,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from envs.alfworld import mini
 from envs.alfworld.engine import Engine
-from envs.alfworld.games import TYPES, Game, data_folder, digest_of, load, released, wordings_of
+from envs.alfworld.games import COUNT, TYPES, Game, data_folder, digest_of, load, released, wordings_of
 from envs.alfworld.logic import require_installed
 from envs.alfworld.words import WORDINGS, Wording, action_help, capabilities
 from envs.alfworld.worker import PACKAGES
@@ -63,6 +63,7 @@ class AlfWorld:
         if wording not in ("released", *WORDINGS):
             raise SetupError(f"env.wording={wording} is none of: released, {', '.join(WORDINGS)}.")
         self.setting = setting
+        self.known_tasks = COUNT if setting == "alfworld" else None
         self.step_limit = step_limit
         self._data = data
         self._wording = wording

@@ -75,6 +75,7 @@ class AppWorld:
             if value <= 0:
                 raise SetupError(f"AppWorld's {name} is {value!r}. Give a whole number from 1 up.")
         self.setting = setting
+        self.known_tasks = install.COUNTS.get(setting)
         self.step_limit = step_limit
         self._experiment = install.refuse_trap_in_name(experiment)
         self._timeout = timeout

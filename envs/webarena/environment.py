@@ -66,6 +66,7 @@ class WebArena:
         if step_limit < 1:
             raise SetupError(f"env.step_limit={step_limit}: give at least 1.")
         self.setting = setting
+        self.known_tasks = tasks.COUNT if setting == "webarena" else None
         self.step_limit = step_limit
         self.restartable = setting == "webarena_mini"
         self._judge = {"model": "gpt-4-1106-preview", "api_base": None, "api_key_env": "OPENAI_API_KEY"}

@@ -108,6 +108,21 @@ def test_a_dry_run_starts_nothing_and_estimates_from_the_papers_table(tmp_path: 
     assert not list(tmp_path.rglob("*"))
 
 
+def test_a_dry_run_counts_without_the_engine(tmp_path: Path) -> None:
+    words = (
+        "env=alfworld",
+        "env.data=/nowhere",
+        "backbone=reader",
+        f"results_dir={tmp_path}",
+        "dry_run=true",
+    )
+    done = command("run", *words, "stream.limit=100")
+    assert done.returncode == 0, done.stderr
+    assert "tasks:  100 (0 done, 100 to do)" in done.stdout
+    assert "the benchmark's known number of tasks, since" in done.stdout
+    assert "from 1 to 134" in " ".join(command("run", *words, "stream.limit=135").stderr.split())
+
+
 def test_a_dry_sweep_sums_up_and_tells_a_failure_once(tmp_path: Path) -> None:
     words = ("backbone=gpt-4.1-mini", "backbone.price={input: 1.0, cached: 0.5, output: 2.0}", "dry_run=true")
     done = lamp(tmp_path, "-m", "memory=flat", *words, "stream.limit=10,20", "seed=0")

@@ -17,10 +17,10 @@ from harness import provenance
 from harness.budget import Budget, Caps, Ledger
 from harness.embeddings import JournalEmbedder
 from harness.journal import Journal
+from harness.keys import refuse_secrets
 from harness.options import check_parameters, check_value, checked
 from harness.progress import LineProgress, Running
 from harness.recorder import JournalRecorder
-from harness.secrets import refuse_secrets
 from harness.stream import Parts, StreamOptions, stream
 from harness.variant import variant
 

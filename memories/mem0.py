@@ -175,8 +175,10 @@ You extract from the record of an agent's task the facts that will help with lat
 things behave here, where kinds of things were found and where they were looked for in vain, which forms of
 actions or calls work and which are refused, what the task turned out to require, which order of steps
 completed it, which steps could have been spared. Each fact is one sentence that can be understood alone; a
-sighting is told in the past tense ("was found in"). Leave out the object or goal that only this task's
-instruction names, what any task would show, and what the record does not show. What the verdict calls a
+sighting is told in the past tense ("was found in"). Ten facts are many: take those that would change what an
+agent does. For the object or goal that only this task's instruction names, say of what kind it was; rooms,
+doors and tools of this world keep their names. Leave out what any task would show, and what the record does
+not show. What the verdict calls a
 failure did not work as a whole, but if it was cut off at the limit of steps, what it did may still be right: say
 that it took too many. If the verdict is unreadable, say nothing about whether the task was completed. {DATA}"""
 
@@ -187,7 +189,7 @@ at most one for each stored id (new facts that overlap are united in one entry; 
 stored ones; one that is not worth keeping gets no entry):
 - ADD: the new fact says something that no stored fact shown says;
 - UPDATE: a stored fact is on the same matter, and the new one adds to it or makes it more exact: give the
-  stored fact's id and the text that unites both;
+  stored fact's id and the text that unites both, one or two sentences (rather ADD than make it longer);
 - DELETE: the new fact contradicts a stored one: give the stored fact's id and text (and ADD the new
   fact if it is worth keeping);
 - NONE: a stored fact already says it: give the stored fact's id.

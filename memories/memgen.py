@@ -18,6 +18,7 @@ episode with an unreadable verdict is not distilled. Nothing is asked while the 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +47,7 @@ class Trigger(BaseModel):
 class Woven(BaseModel):
     """The memory for this moment."""
 
-    memory: str = Field(description="at most 90 words, addressed to the agent; empty if nothing applies")
+    memory: str = Field(description="at most 70 words, addressed to the agent; empty if nothing applies")
 
 
 class Distilled(BaseModel):
@@ -162,7 +163,7 @@ class MemGen:
         )
         if answer is None:
             return None, [*events, Event("malformed", detail="weaver")], []
-        text = tokens.head(answer.memory.strip(), self.memory_tokens)
+        text = _sentences(answer.memory.strip(), self.memory_tokens)
         if not text:
             return None, events, []
         return text, [*events, Event("woven")], [Item(id, "lesson") for id, _ in hits]
@@ -226,20 +227,30 @@ class MemGen:
         return None
 
 
+def _sentences(text: str, limit: int) -> str:
+    """`text` within `limit` tokens: cut after a sentence, if one ends in the second half of what fits [ours]."""
+    fits = tokens.head(text, limit)
+    if fits == text:
+        return text
+    ends = [end.end() for end in re.finditer(r"[.!?](?=\s|$)|\n", fits)]
+    return fits[: ends[-1]].rstrip() if ends and ends[-1] > len(fits) // 2 else fits
+
+
 TRIGGER = f"""\
 You watch an agent at work. Every few actions you are asked whether a memory from earlier, similar tasks would
 help it now. Before the first action it does, unless the whole way to the goal is obvious. Later it does only
 if in the latest steps the agent was refused, did not find in several places what it looks for, repeats
 itself, misreads what it sees, or is about to do what cannot be undone. Otherwise it makes progress, and a
-memory would only distract. What was given before is shown, and the agent still has it: once more only if
-something new is needed, or if it was overlooked. {DATA}"""
+memory would only distract, also where the agent goes another way than it was told. What was given before is
+shown, and the agent still has it: the same need is met again only if it got stuck by overlooking it. {DATA}"""
 
 WEAVER = f"""\
 You write one short memory for an agent at work. Lessons from earlier tasks are given, the nearest first, each
 marked by how the episode it came from ended. Take from them what applies to the agent's state and need,
-adapt it to the names that are in view, and say what to do from here and what to avoid. The agent keeps
-it in view until the episode ends: do not say again what it was given before, unless it overlooked it; then
-say that. State nothing that neither the lessons nor the state support. {DATA}"""
+adapt it to the names that are in view, and say what to do from here, the next decisive actions first, and what
+to avoid. The agent keeps it in view until the episode ends: do not say again what it was given before, unless
+it overlooked it; then say that. What follows from the lessons and the state may be said, as a guess if it
+is one; nothing else. {DATA}"""
 
 DISTIL = f"""\
 You distil an agent's record of a task into one lesson for later, similar tasks: after a success what

@@ -52,8 +52,9 @@ CONTRAST = """\
 You keep a list of insights from an agent's earlier tasks. Two episodes on similar tasks are shown: one
 succeeded, one failed. Find what made the difference: what the failed one left out, misread or did wrongly that
 the other did right. One that was cut off at the limit of steps may have done nothing wrong: compare which
-steps the other spared. Where only the start or luck made the difference, change nothing. Change the list by
-what the difference teaches.
+steps the other spared. Where only the start or luck made the difference, ask what would have brought the
+failed one through all the same; if nothing in the records says it, change nothing. Change the list by what
+that teaches.
 """
 
 SUCCESSES = """\

@@ -8,6 +8,7 @@ from agents import tokens
 from agents.base import MalformedReply, Step
 from envs.base import Task
 from memories.base import Recall
+from memories.memgen import _sentences
 from tests.memories.helpers import Axes, Scripted, acts, build, experience
 
 YES = {"need": "how to boil", "help": True}
@@ -116,3 +117,14 @@ def test_what_was_given_in_the_episode_is_shown_to_trigger_and_weaver() -> None:
     assert [prompt.count("<given>") for prompt in backbone.prompts("Woven")] == [0, 1]
     episode(memory.begin(Task(3, "boil water"), ""), 1)
     assert "<given>" not in backbone.prompts("Trigger")[3]
+
+
+def test_a_long_memory_is_cut_after_a_sentence() -> None:
+    """Each of `heat`, `water` and `.` is a token: 7 tokens hold two sentences and a word, 4 hold one and a word."""
+    text = "heat water. heat water! heat water."
+    assert _sentences(text, 9) == text
+    assert _sentences(text, 7) == "heat water. heat water!"
+    assert _sentences(text, 4) == "heat water."
+    # where the only end is in the first half, all that fits stays
+    assert _sentences("heat. " + "water " * 9, 8) == "heat. " + " ".join(["water"] * 6)
+    assert _sentences("version 3.5 of water is heat and water", 6) == "version 3.5 of water"

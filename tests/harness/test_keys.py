@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from envs.base import SetupError
-from harness.secrets import refuse_secrets
+from harness.keys import refuse_secrets
 
 KEY = "sk-proj-4f9a8b7c6d5e"
 

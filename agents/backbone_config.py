@@ -15,6 +15,20 @@ from envs.base import SetupError
 FOLDER = Path(__file__).resolve().parent.parent / "configs" / "backbone"
 KINDS = ("litellm", "reader", "scripted")
 UNSET = (None, "", "???")
+OWN_PARAMETERS = {
+    "model": "backbone.model",
+    "messages": "the agent",
+    "api_base": "backbone.api_base",
+    "base_url": "backbone.api_base",
+    "api_key": "backbone.api_key_env=NAME (export NAME=...)",
+    "timeout": "backbone.timeout",
+    "temperature": "backbone.temperature",
+    "max_tokens": "backbone.max_tokens",
+    "seed": "seed",
+    "max_retries": "backbone.retries",
+    "num_retries": "backbone.retries",
+}
+"""Parameters of a call that are not for `extra`, and what gives them."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +76,18 @@ class BackboneConfig:
         return f"{provider.upper().replace('-', '_')}_API_KEY"
 
     def require_key(self) -> None:
-        """Raises SetupError if the key's variable is not set."""
-        from agents.litellm_client import missing_key
+        """Raises SetupError if the variable of the key, or one that `extra` names, is not set."""
+        from agents.litellm_client import from_environment, missing_key
 
         variable = self.key_variable
         if variable and not os.environ.get(variable, "").strip():
             raise missing_key(variable, self.model)
+        from_environment(self.extra, self.model)
+
+    def require_keys(self) -> None:
+        """The same for this backbone and those its roles name."""
+        for config in (self, *self.roles.values()):
+            config.require_key()
 
 
 def names() -> list[str]:
@@ -120,6 +140,16 @@ def read_config(config: Mapping[str, Any]) -> BackboneConfig:
                 f"backbone.drop={parameter!r}: only temperature, max_tokens and seed can be left out."
             )
     given["extra"] = dict(given.get("extra") or {})
+    for parameter, option in OWN_PARAMETERS.items():
+        if parameter in given["extra"] and parameter not in given["drop"]:
+            raise SetupError(
+                f"backbone.extra.{parameter} is none of the further parameters: {option} gives it."
+            )
+    address = str(given.get("api_base") or "")
+    if address and not address.startswith(("http://", "https://")):
+        raise SetupError(
+            "backbone.api_base is no address: it begins with http:// or https://, as in http://localhost:8000/v1."
+        )
     given["replies"] = tuple(given.get("replies") or ())
     return BackboneConfig(**given, roles=roles)
 

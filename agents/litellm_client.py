@@ -171,7 +171,7 @@ class LiteLLMClient:
             cost=usage.cost,
             estimated=usage.estimated,
             seconds=seconds,
-            model=clean(str(response.model or "")),
+            model=clean(scrub(str(response.model or ""), secrets)),
             reasoning=reasoning,
             finish=finish,
         )

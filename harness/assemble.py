@@ -113,6 +113,7 @@ def execute(
     Raises SetupError, BudgetExhausted and BackboneFailed with everything committed that was done.
     """
     from agents.backbone import build as build_backbone
+    from agents.backbone_config import read_config
 
     config, environment = plan.config, plan.environment
     backbone_config = dict(config["backbone"])
@@ -121,6 +122,9 @@ def execute(
     if calls not in ("record", "replay"):
         raise SetupError(f"backbone.calls={calls!r} is unknown: give record, or replay to forbid new calls.")
     replay = calls == "replay"
+    described = read_config(backbone_config)
+    if not replay:
+        described.require_keys()  # before there is a run
     journal = Journal(plan.folder, plan.meta)
     ledger = Ledger(plan.results, str(plan.folder.relative_to(plan.results)))
     shown: LineProgress | None = None

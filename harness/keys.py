@@ -11,11 +11,14 @@ from agents.litellm_client import IN_ENVIRONMENT
 from envs.base import SetupError
 
 _NAME = re.compile(
-    r"api[-_]?keys?$|authorization|secret|passw(?:or)?d|cookie|credentials?$|(?:access|private)[-_]key"
-    r"|(?:^|[-_])(?:token|auth|key|signature|sig)$",
+    r"api[-_]?keys?$|authorization|secret|passw(?:or)?d|cookie|credentials?$|(?:access|private)[-_]?key"
+    r"|(?:^|[-_])(?:token|auth|keys?|signature|sig|pwd|pass)$",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"(?:Bearer|Basic) \S|(?:sk|pk|rk|gsk|xai|hf|ghp)[-_][\w-]{12}|AIza\w{20}")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_FORM = r"(?:sk|pk|rk|gsk|xai|hf|ghp)[-_][\w-]{12}|AIza\w{20}"
+_VALUE = re.compile(rf"(?:Bearer|Basic) \S|{_FORM}")
+_IN_PATH = re.compile(rf"/(?:{_FORM})")
 
 
 def refuse_secrets(config: Mapping[str, Any]) -> None:
@@ -25,11 +28,13 @@ def refuse_secrets(config: Mapping[str, Any]) -> None:
     value may be given as `env:NAME` (see LiteLLMClient.extra).
     """
     for path, value in _texts(config, ""):
-        name = path.rpartition(".")[2]
-        if value.startswith(IN_ENVIRONMENT) and ".extra." in path:
+        name = _HUMP.sub("_", path.rpartition(".")[2])
+        inside = ".extra." in path and not path.endswith(".extra.api_key")
+        if inside and value.startswith(IN_ENVIRONMENT):
             continue
-        if _NAME.search(name) or _VALUE.match(value):
-            where = f"{path}=env:NAME" if ".extra." in path else "backbone.api_key_env=NAME"
+        variable = inside and "${oc.env:" in value  # what it stands for would be in the record
+        if variable or _NAME.search(name) or _VALUE.match(value):
+            where = f"{path}=env:NAME" if inside else "backbone.api_key_env=NAME"
             raise SetupError(
                 f"{path} holds a key. Options are kept in each run's record and may be in its folder's name, so "
                 f"keys stay outside: export NAME=... and give {where}."
@@ -42,15 +47,15 @@ def refuse_secrets(config: Mapping[str, Any]) -> None:
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """All texts of a configuration, each with its dotted path."""
+    """All texts and numbers of a configuration, each with its dotted path."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _texts(inner, f"{path}.{key}" if path else str(key))
     elif isinstance(value, (list, tuple)):
         for inner in value:
             yield from _texts(inner, path)
-    elif isinstance(value, str) and value.strip():
-        yield path, value.strip()
+    elif isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
+        yield path, str(value).strip()
 
 
 def _in_address(value: str) -> bool:
@@ -60,4 +65,5 @@ def _in_address(value: str) -> bool:
         parts = urlsplit(value)
     except ValueError:
         return False
-    return "@" in parts.netloc or any(_NAME.search(name) for name, _ in parse_qsl(parts.query))
+    asked = any(_NAME.search(_HUMP.sub("_", name)) for name, _ in parse_qsl(parts.query))
+    return asked or "@" in parts.netloc or bool(_IN_PATH.search(parts.path))

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from envs.base import SetupError
+from harness.keys import refuse_secrets
 
 GROUPS = ("env", "agent", "backbone", "memory", "embedder", "judge", "logger", "experiment")
 OPTIONS = ("seed", "results_dir", "dry_run", "recorded", "stream", "budget", "hydra", *GROUPS)
@@ -15,6 +16,8 @@ OPTIONS = ("seed", "results_dir", "dry_run", "recorded", "stream", "budget", "hy
 
 def check_words(words: Sequence[str], configs: Path) -> str | None:
     """What is wrong with a command's words, with the closest names that exist; None if nothing."""
+    if problem := _key_in(words):
+        return problem
     for word in words:
         if word.startswith("-") or "=" not in word:
             continue
@@ -31,6 +34,23 @@ def check_words(words: Sequence[str], configs: Path) -> str | None:
             problem = _unknown_option(key, words, configs)
             if problem:
                 return problem
+    return None
+
+
+def _key_in(words: Sequence[str]) -> str | None:
+    """The option that holds a key, told before Hydra could print the word or keep it with a sweep."""
+    import yaml
+
+    for word in words:
+        key, _, value = word.lstrip("+~").partition("=")
+        try:
+            read = yaml.safe_load(value)
+        except yaml.YAMLError:
+            read = value
+        try:
+            refuse_secrets({key: read})
+        except SetupError as error:
+            return str(error)
     return None
 
 

@@ -426,7 +426,7 @@ def test_stars_that_hide_no_key_stay() -> None:
 
 
 def test_the_key_is_in_neither_reply_nor_client_nor_request() -> None:
-    reply = sent(Chat(f"your key is {KEY}"))
+    reply = sent(Chat(f"your key is {KEY}", model=f"m-{KEY}"))
     assert KEY not in json.dumps(asdict(reply))
     with OpenAIServer(["x"]) as server:
         one = client(server, tell=print, sleep=print)

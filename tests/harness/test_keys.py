@@ -15,7 +15,7 @@ KEY = "sk-proj-4f9a8b7c6d5e"
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        ({"backbone": {"extra": {"api_key": "plain"}}}, r"backbone\.extra\.api_key holds a key.*env:NAME"),
+        ({"backbone": {"extra": {"api_key": "plain"}}}, r"backbone\.extra\.api_key holds a key.*api_key_env=NAME"),
         (
             {"backbone": {"extra": {"extra_headers": {"Authorization": "Token x"}}}},
             r"backbone\.extra\.extra_headers\.Authorization=env:NAME",
@@ -27,6 +27,12 @@ KEY = "sk-proj-4f9a8b7c6d5e"
         ({"backbone": {"roles": {"judge": {"extra": {"x": [f"Bearer {KEY}"]}}}}}, r"roles\.judge\.extra\.x"),
         ({"backbone": {"api_base": f"https://me:{KEY}@host/v1"}}, r"backbone\.api_base is an address with"),
         ({"embedder": {"api_base": f"https://host/v1?api-key={KEY}"}}, r"embedder\.api_base is an address"),
+        ({"backbone": {"extra": {"accessToken": "abc"}}}, "accessToken holds a key"),
+        ({"backbone": {"extra": {"keys": ["abc"], "x": 1}}}, r"extra\.keys holds a key"),
+        ({"backbone": {"extra": {"headers": {"X-Api-Key": 1234567890123}}}}, "X-Api-Key holds a key"),
+        ({"backbone": {"extra": {"headers": {"X-Custom": "${oc.env:MINE}"}}}}, r"X-Custom=env:NAME"),
+        ({"backbone": {"extra": {"api_key": "env:KEY"}}}, r"give backbone\.api_key_env=NAME"),
+        ({"backbone": {"api_base": f"https://host/{KEY}/v1"}}, r"backbone\.api_base is an address with"),
         ({"backbone": {"api_base": "env:WHERE", "api_key": "env:KEY"}}, r"backbone\.api_key holds a key"),
     ],
 )

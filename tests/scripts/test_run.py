@@ -78,7 +78,15 @@ def test_a_sweep_goes_on_past_a_failure_and_names_it_at_the_end(tmp_path: Path) 
         (("backbone=local", "backbone.model=m", "backbone.api_base=http://127.0.0.1:9/v1", "budget.usd=1"),
          ("budget.usd", "price of 'm' is unknown", "budget.tokens")),
         (("memory.name=../../x",), ("memory.name='../../x'", "name of a folder")),
-        (("+backbone.extra.api_key=sk-0123456789ab",), ("backbone.extra.api_key holds a key", "env:NAME")),
+        (("+backbone.extra.api_key=sk-0123456789ab",), ("backbone.extra.api_key holds a key", "api_key_env=NAME")),
+        (("backbone.extra.headers.X=sk-0123456789ab",), ("backbone.extra.headers.X holds a key", "X=env:NAME")),
+        (("backbone=sk-0123456789ab",), ("backbone holds a key",)),
+        (("backbone.roles.judge={like: local, extra: {x: sk-0123456789ab}}",), ("roles.judge.extra.x=env:NAME",)),
+        (("-m", "seed=0,1", "+backbone.extra.auth=x:sk-0123456789ab,y"), ("backbone.extra.auth=env:NAME",)),
+        (("backbone=local", "backbone.model=m", "+backbone.extra.x=env:NOT_SET_ANYWHERE"),
+         ("NOT_SET_ANYWHERE", "export NOT_SET_ANYWHERE=")),
+        (("backbone=local", "backbone.model=m", "backbone.api_base=me:0123456789ab@localhost/v1"),
+         ("backbone.api_base is no address", "http://")),
         (("backbone.calls=replay", "recorded=/nowhere"), ("/nowhere", "run.sqlite")),
     ],
 )  # fmt: skip
@@ -91,8 +99,13 @@ def test_what_a_user_gets_wrong_is_told_in_a_paragraph(
     assert "Traceback" not in told and told.count("memtrial:") == 1
     for part in parts:
         assert part in told, told
-    assert "sk-0123456789ab" not in told + done.stdout
+    assert "0123456789ab" not in told + done.stdout
     assert not [path for path in tmp_path.rglob("*") if "0123456789ab" in path.name]
+    assert not [
+        path for path in tmp_path.rglob("*") if path.is_file() and b"0123456789ab" in path.read_bytes()
+    ]
+    if "export" in told and "127.0.0.1" not in told:
+        assert not list(tmp_path.rglob("run.sqlite")), "a missing variable leaves no run behind"
 
 
 def test_a_dry_run_starts_nothing_and_estimates_from_the_papers_table(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ KEY = "sk-proj-4f9a8b7c6d5e"
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        ({"backbone": {"extra": {"api_key": "plain"}}}, r"backbone\.extra\.api_key holds a key.*api_key_env=NAME"),
+        (
+            {"backbone": {"extra": {"api_key": "plain"}}},
+            r"backbone\.extra\.api_key holds a key.*api_key_env=NAME",
+        ),
         (
             {"backbone": {"extra": {"extra_headers": {"Authorization": "Token x"}}}},
             r"backbone\.extra\.extra_headers\.Authorization=env:NAME",

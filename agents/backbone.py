@@ -171,12 +171,13 @@ def build(
     wrong, the value and the remedy: an unset model, a missing key, an unknown field, kind, role or name.
     """
     usual = read_config(config)
-    by_role = {role: usual.roles.get(role, usual) for role in ROLES}
-    require_keys = require_keys and usual.calls != "replay"
+    by_role = usual.by_role
+    if require_keys and usual.calls != "replay":
+        usual.require_keys()
     made: dict[int, Client] = {}
     for entry in by_role.values():
         if id(entry) not in made:
-            made[id(entry)] = _client(entry, tell, seed, require_keys)
+            made[id(entry)] = _client(entry, tell, seed)
     return Model(
         {role: made[id(entry)] for role, entry in by_role.items()},
         recorder,
@@ -187,7 +188,7 @@ def build(
     )
 
 
-def _client(config: BackboneConfig, tell: Tell, seed: int, require_keys: bool) -> Client:
+def _client(config: BackboneConfig, tell: Tell, seed: int) -> Client:
     if config.kind == "reader":
         from agents.reader.client import ReaderClient
 
@@ -201,8 +202,6 @@ def _client(config: BackboneConfig, tell: Tell, seed: int, require_keys: bool) -
     from agents.prices import load_prices, with_price
     from agents.retry import RetryOptions
 
-    if require_keys:
-        config.require_key()
     prices = load_prices()
     if config.price is not None:
         prices = with_price(prices, config.model, config.price)

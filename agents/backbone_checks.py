@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.backbone_config import BackboneConfig, read_config
-from agents.litellm_client import without_credentials
+from agents.credentials import without_credentials
 from agents.litellm_errors import scrub
 from envs.base import Check, SetupError
 

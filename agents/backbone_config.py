@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.base import ROLES, Role
+from agents.credentials import from_environment, read_key
 from envs.base import SetupError
 
 FOLDER = Path(__file__).resolve().parent.parent / "configs" / "backbone"
@@ -75,19 +75,16 @@ class BackboneConfig:
         provider = self.provider or self.model.split("/")[0]
         return f"{provider.upper().replace('-', '_')}_API_KEY"
 
-    def require_key(self) -> None:
-        """Raises SetupError if the variable of the key, or one that `extra` names, is not set."""
-        from agents.litellm_client import from_environment, missing_key
-
-        variable = self.key_variable
-        if variable and not os.environ.get(variable, "").strip():
-            raise missing_key(variable, self.model)
-        from_environment(self.extra, self.model)
+    @property
+    def by_role(self) -> dict[Role, BackboneConfig]:
+        """Who answers each role."""
+        return {role: self.roles.get(role, self) for role in ROLES}
 
     def require_keys(self) -> None:
-        """The same for this backbone and those its roles name."""
-        for config in (self, *self.roles.values()):
-            config.require_key()
+        """Raises SetupError if a variable of a key, or one that `extra` names, is not set for some role."""
+        for config in self.by_role.values():
+            read_key(config.key_variable, config.model)
+            from_environment(config.extra, config.model)
 
 
 def names() -> list[str]:
@@ -140,16 +137,7 @@ def read_config(config: Mapping[str, Any]) -> BackboneConfig:
                 f"backbone.drop={parameter!r}: only temperature, max_tokens and seed can be left out."
             )
     given["extra"] = dict(given.get("extra") or {})
-    for parameter, option in OWN_PARAMETERS.items():
-        if parameter in given["extra"] and parameter not in given["drop"]:
-            raise SetupError(
-                f"backbone.extra.{parameter} is none of the further parameters: {option} gives it."
-            )
-    address = str(given.get("api_base") or "")
-    if address and not address.startswith(("http://", "https://")):
-        raise SetupError(
-            "backbone.api_base is no address: it begins with http:// or https://, as in http://localhost:8000/v1."
-        )
+    _check_call(given)
     given["replies"] = tuple(given.get("replies") or ())
     return BackboneConfig(**given, roles=roles)
 
@@ -170,6 +158,20 @@ def _check_model(name: str, given: Mapping[str, Any]) -> None:
         raise SetupError(
             f"backbone.model={model} does not say whose it is. Remedy: give the provider, "
             f"backbone.model=PROVIDER/{model} (e.g. openai/...), or backbone.api_base of a server."
+        )
+
+
+def _check_call(given: Mapping[str, Any]) -> None:
+    """The further parameters and the address of a call."""
+    for parameter, option in OWN_PARAMETERS.items():
+        if parameter in given["extra"] and parameter not in given["drop"]:
+            raise SetupError(
+                f"backbone.extra.{parameter} is none of the further parameters: {option} gives it."
+            )
+    address = str(given.get("api_base") or "")
+    if address and not address.startswith(("http://", "https://")):
+        raise SetupError(
+            "backbone.api_base is no address: it begins with http:// or https://, as in http://localhost:8000/v1."
         )
 
 

@@ -12,19 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from typing import Any
-from urllib.parse import urlsplit
 
 from agents import tokens
 from agents.base import BackboneFailed, Usage
 from agents.client import RawReply, Request, charged, together
+from agents.credentials import from_environment, read_key, without_credentials
 from agents.litellm_errors import Endpoint, UnreadableCompletion, scrub, understand
 from agents.prices import PriceTable, load_prices
 from agents.retry import RetryOptions, Tell, Transient, silent, with_retries
 from agents.structured import clean
-from envs.base import SetupError
-
-IN_ENVIRONMENT = "env:"
-"""How a value begins that stands for a variable of the environment."""
 
 
 @dataclass
@@ -70,7 +66,7 @@ class LiteLLMClient:
 
         Raises SetupError (the key's variable is not set), ContextOverflow, Refusal, AccessFailed, BackboneFailed.
         """
-        key = self._key()
+        key = read_key(self.api_key_env, self.model)
         extra, more = from_environment(self.extra, self.model)
         secrets = (key, *more)
         last = request.messages[-1]["content"] if request.messages else ""
@@ -87,14 +83,6 @@ class LiteLLMClient:
             failed.billed = reduce(together, wasted) if wasted else None
             raise
         return replace(charged(reply, wasted), retries=retries)
-
-    def _key(self) -> str:
-        if not self.api_key_env:
-            return ""
-        key = os.environ.get(self.api_key_env, "").strip()
-        if not key:
-            raise missing_key(self.api_key_env, self.model)
-        return key
 
     def _attempt(
         self,
@@ -200,33 +188,6 @@ def read_usage(usage: Any, request: Request, said: str) -> Usage:
     return Usage(read, written, max(0, min(cached, read)), estimated=estimated)
 
 
-def from_environment(values: Mapping[str, Any], model: str) -> tuple[dict[str, Any], list[str]]:
-    """`values` with each text `env:NAME` replaced by that variable, and what was put in.
-
-    Raises SetupError for a variable that is not set.
-    """
-    put_in: list[str] = []
-
-    def resolved(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: resolved(inner) for key, inner in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [resolved(inner) for inner in value]
-        if not isinstance(value, str) or not value.startswith(IN_ENVIRONMENT):
-            return value
-        variable = value.removeprefix(IN_ENVIRONMENT)
-        found = os.environ.get(variable, "").strip()
-        if not found:
-            raise SetupError(
-                f"the environment variable {variable}, which backbone.extra names for {model}, is not set. "
-                f"Remedy: export {variable}=..."
-            )
-        put_in.append(found)
-        return found
-
-    return resolved(values), put_in
-
-
 def split_reasoning(text: str) -> tuple[str, str]:
     """Reasoning and reply of a text from a server that leaves `<think>...</think>` in it.
 
@@ -240,21 +201,6 @@ def split_reasoning(text: str) -> tuple[str, str]:
         return "", text
     reasoning, _, rest = text.partition("</think>")
     return reasoning.replace("<think>", "", 1).strip(), rest
-
-
-def missing_key(variable: str, model: str) -> SetupError:
-    """The error for a key that is not in the environment."""
-    return SetupError(
-        f"the environment variable {variable}, which should hold the API key for {model}, is not set. "
-        f"Remedy: export {variable}=..., or name another by backbone.api_key_env=NAME."
-    )
-
-
-def without_credentials(address: str) -> str:
-    """An address as errors may show it: no user, password or query."""
-    parts = urlsplit(address)
-    host = parts.netloc.rsplit("@", 1)[-1]
-    return f"{parts.scheme}://{host}{parts.path}" if parts.netloc else address
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from agents.litellm_client import IN_ENVIRONMENT
+from agents.credentials import IN_ENVIRONMENT
 from envs.base import SetupError
 
 _NAME = re.compile(
@@ -28,12 +28,11 @@ def refuse_secrets(config: Mapping[str, Any]) -> None:
     value may be given as `env:NAME` (see LiteLLMClient.extra).
     """
     for path, value in _texts(config, ""):
-        name = _HUMP.sub("_", path.rpartition(".")[2])
         inside = ".extra." in path and not path.endswith(".extra.api_key")
         if inside and value.startswith(IN_ENVIRONMENT):
             continue
         variable = inside and "${oc.env:" in value  # what it stands for would be in the record
-        if variable or _NAME.search(name) or _VALUE.match(value):
+        if variable or _names_a_key(path.rpartition(".")[2]) or _VALUE.match(value):
             where = f"{path}=env:NAME" if inside else "backbone.api_key_env=NAME"
             raise SetupError(
                 f"{path} holds a key. Options are kept in each run's record and may be in its folder's name, so "
@@ -65,5 +64,9 @@ def _in_address(value: str) -> bool:
         parts = urlsplit(value)
     except ValueError:
         return False
-    asked = any(_NAME.search(_HUMP.sub("_", name)) for name, _ in parse_qsl(parts.query))
+    asked = any(_names_a_key(name) for name, _ in parse_qsl(parts.query))
     return asked or "@" in parts.netloc or bool(_IN_PATH.search(parts.path))
+
+
+def _names_a_key(name: str) -> bool:
+    return bool(_NAME.search(_HUMP.sub("_", name)))

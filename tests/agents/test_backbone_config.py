@@ -11,6 +11,7 @@ import yaml
 from agents import backbone_config
 from agents.backbone import Model, build, load_config
 from agents.backbone_checks import check
+from agents.backbone_config import read_config
 from agents.base import ROLES
 from agents.client import unrecorded
 from agents.litellm_client import LiteLLMClient
@@ -148,6 +149,15 @@ def test_known_prices_and_free_replies_leave_nothing_unpriced() -> None:
 def test_a_role_with_a_missing_key_is_noticed_too() -> None:
     with pytest.raises(SetupError, match="OPENAI_API_KEY"):
         build(litellm(roles={"judge": "gpt-4.1-mini"}))
+
+
+def test_a_key_that_no_role_uses_is_not_asked_for() -> None:
+    roles = {role: {"kind": "scripted", "replies": ["x"]} for role in ROLES}
+    config = litellm(api_key_env="OPENAI_API_KEY", roles=roles)
+    read_config(config).require_keys()
+    assert isinstance(build(config).clients["act"], ScriptedClient)
+    with pytest.raises(SetupError, match="OPENAI_API_KEY"):
+        read_config({**config, "roles": {**roles, "act": None}}).require_keys()
 
 
 @pytest.mark.parametrize(
